@@ -1,0 +1,214 @@
+package inspect
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Query asks for a window of objects.
+//
+// The window is anchored at a key, so that it stands still while objects come
+// and go above it: it begins Offset rows after (or, negative, before) the first
+// row whose key is not less than Cursor. The window is then moved so that it
+// lies inside the matching rows: an Offset past the end shows the last rows.
+type Query struct {
+	// Filter keeps keys that contain it, ignoring case; a leading "!" keeps
+	// those that do not. Empty keeps all.
+	Filter string `json:"filter,omitempty"`
+	// Sort names the column; empty is SortKey. ErrUnsupported for a column this
+	// informer cannot sort by.
+	Sort Sort `json:"sort,omitempty"`
+	Desc bool `json:"desc,omitempty"`
+	// Cursor is the anchor, see above; empty is the first row.
+	Cursor string `json:"cursor,omitempty"`
+	Offset int    `json:"offset,omitempty"`
+	// Limit is how many rows to return at most; 0 returns none, only counts.
+	Limit int `json:"limit"`
+}
+
+// Sort is a column to sort by.
+type Sort string
+
+// The columns to sort by. SortObjects is for buckets only.
+const (
+	SortKey     Sort = "key"
+	SortObjects Sort = "objects"
+)
+
+// Page is a window of objects.
+type Page struct {
+	Generation uint64 `json:"generation"`
+	// Total counts all objects, Matched those that passed the filter.
+	Total   int `json:"total"`
+	Matched int `json:"matched"`
+	// Start is the rank of the first row among the matching ones.
+	Start int   `json:"start"`
+	Rows  []Row `json:"rows"`
+}
+
+// Row is one object in a list.
+type Row struct {
+	Key             string `json:"key"`
+	ResourceVersion string `json:"resourceVersion"`
+	// Created is the object's own creation time.
+	Created time.Time `json:"created,omitzero"`
+	// Changed is when this informer last stored a new version, and Updates how
+	// many it has seen since the explorer opened; zero if it has seen none.
+	Changed time.Time `json:"changed,omitzero"`
+	Updates uint64    `json:"updates"`
+	// Waiting counts the deltas in the queue for this key.
+	Waiting int `json:"waiting,omitempty"`
+}
+
+// QueueQuery asks for a window of the queue, from the head.
+type QueueQuery struct {
+	Filter string `json:"filter,omitempty"`
+	Offset int    `json:"offset,omitempty"`
+	Limit  int    `json:"limit"`
+}
+
+// QueuePage is a window of the keys that wait, in the order in which they will
+// be popped. Keys in flight come first.
+type QueuePage struct {
+	Generation uint64 `json:"generation"`
+	// Deltas and Keys count everything that waits, Matched the keys that passed
+	// the filter.
+	Deltas  int         `json:"deltas"`
+	Keys    int         `json:"keys"`
+	Matched int         `json:"matched"`
+	Start   int         `json:"start"`
+	Items   []QueueItem `json:"items"`
+}
+
+// QueueItem is one key in the queue with the deltas that wait for it.
+type QueueItem struct {
+	Key string `json:"key"`
+	// Position counts from the head, 0; -1 while in flight.
+	Position int           `json:"position"`
+	InFlight bool          `json:"inFlight,omitempty"`
+	Age      time.Duration `json:"ageNs"`
+	// Deltas holds the oldest few, More counts the rest.
+	Deltas []DeltaInfo `json:"deltas"`
+	More   int         `json:"more,omitempty"`
+}
+
+// DeltaInfo is one delta that waits.
+type DeltaInfo struct {
+	// Type is client-go's: Added, Updated, Deleted, Replaced, Sync; with an
+	// InOrder queue also ReplacedAll, SyncAll and Bookmark.
+	Type            string        `json:"type"`
+	Cause           Cause         `json:"cause"`
+	ResourceVersion string        `json:"resourceVersion"`
+	Age             time.Duration `json:"ageNs"`
+	// Tombstone marks a deletion that was inferred: the object's last state is
+	// unknown (cache.DeletedFinalStateUnknown).
+	Tombstone bool `json:"tombstone,omitempty"`
+	// Objects is how many objects the entry stands for, 1 for most.
+	Objects int `json:"objects"`
+}
+
+// BucketQuery asks for a window of an index's buckets. The window is anchored
+// as a Query's is, at a value; sorted by objects it begins at rank Offset.
+type BucketQuery struct {
+	Filter string `json:"filter,omitempty"`
+	Sort   Sort   `json:"sort,omitempty"` // SortKey (the value) or SortObjects
+	Desc   bool   `json:"desc,omitempty"`
+	Cursor string `json:"cursor,omitempty"`
+	Offset int    `json:"offset,omitempty"`
+	Limit  int    `json:"limit"`
+}
+
+// BucketPage is a window of an index's buckets.
+type BucketPage struct {
+	Generation uint64      `json:"generation"`
+	Index      IndexVitals `json:"index"`
+	Matched    int         `json:"matched"`
+	Start      int         `json:"start"`
+	Rows       []BucketRow `json:"rows"`
+}
+
+// BucketRow is one bucket of an index.
+type BucketRow struct {
+	Value   string `json:"value"`
+	Objects int    `json:"objects"`
+}
+
+// ObjectRequest asks for one object.
+type ObjectRequest struct {
+	Key string `json:"key"`
+	// Reveal asks for a Secret's contents in clear. ErrReadOnly unless the
+	// process allows it.
+	Reveal bool `json:"reveal,omitempty"`
+}
+
+// Object is one object as it is in the store.
+type Object struct {
+	Key string `json:"key"`
+	// JSON is canonical: apiVersion and kind are filled in, a Secret's contents
+	// are replaced by their sizes.
+	JSON            json.RawMessage `json:"json"`
+	ResourceVersion string          `json:"resourceVersion"`
+	UID             string          `json:"uid"`
+	// Redacted says that JSON is not all there is.
+	Redacted bool `json:"redacted,omitempty"`
+	// Indices says in which buckets the object is, by index name.
+	Indices []ObjectIndex `json:"indices"`
+}
+
+// ObjectIndex is one index and the values under which it holds an object.
+type ObjectIndex struct {
+	Index  string   `json:"index"`
+	Values []string `json:"values"`
+}
+
+// Verb is the kind of a request.
+type Verb string
+
+// The requests of a reflector. A WATCH with initial events is a WATCHLIST.
+const (
+	VerbList      Verb = "LIST"
+	VerbWatch     Verb = "WATCH"
+	VerbWatchList Verb = "WATCHLIST"
+)
+
+// Outcome is how a request ended.
+type Outcome string
+
+// The outcomes of a request.
+const (
+	OutcomeOpen    Outcome = "open"    // still under way
+	OutcomeOK      Outcome = "ok"      // LIST: complete; WATCHLIST: end marker seen, now open as a WATCH
+	OutcomeClosed  Outcome = "closed"  // the server ended the stream
+	OutcomeExpired Outcome = "expired" // 410: the resource version is too old
+	OutcomeTooNew  Outcome = "too new" // the server does not know the resource version yet
+	OutcomeRefused Outcome = "refused" // WATCHLIST not possible here
+	OutcomeFailed  Outcome = "failed"  // any other error
+	OutcomeStopped Outcome = "stopped" // by us
+)
+
+// Request is one LIST or WATCH, from its parameters to what came after it.
+type Request struct {
+	ID      uint64    `json:"id"`
+	Verb    Verb      `json:"verb"`
+	Started time.Time `json:"started"`
+	// Ended is the zero time while the request is open.
+	Ended    time.Time     `json:"ended,omitzero"`
+	Lifetime time.Duration `json:"lifetimeNs"`
+	// ResourceVersion asked for, and Match, its resourceVersionMatch.
+	ResourceVersion string        `json:"resourceVersion"`
+	Match           string        `json:"match,omitempty"`
+	Returned        string        `json:"returnedResourceVersion"`
+	Limit           int64         `json:"limit,omitempty"`
+	Timeout         time.Duration `json:"timeoutNs,omitempty"` // asked of the server
+	Pages           int           `json:"pages,omitempty"`
+	// Items counts objects (LIST) or events (WATCH), bookmarks apart.
+	Items     int     `json:"items"`
+	Bookmarks int     `json:"bookmarks,omitempty"`
+	Outcome   Outcome `json:"outcome"`
+	Error     string  `json:"error,omitempty"`
+	Code      int     `json:"code,omitempty"` // HTTP status, if the server gave one
+	// Next says what followed or will follow: "watch", "relist", "list
+	// instead", "retry"; NextAt when, if it has to wait.
+	Next   string    `json:"next,omitempty"`
+	NextAt time.Time `json:"nextAt,omitzero"`
+}

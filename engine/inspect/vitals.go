@@ -1,0 +1,291 @@
+package inspect
+
+import "time"
+
+// Snapshot is what every stage of one informer was doing at one moment. The
+// stages are read one after another, not under one lock: neighbouring numbers
+// may differ by what passed in between.
+type Snapshot struct {
+	Generation uint64           `json:"generation"`
+	At         time.Time        `json:"at"`
+	Informer   InformerVitals   `json:"informer"`
+	Reflector  ReflectorVitals  `json:"reflector"`
+	Queue      QueueVitals      `json:"queue"`
+	Handle     HandleVitals     `json:"handle"`
+	Store      StoreVitals      `json:"store"`
+	Indices    []IndexVitals    `json:"indices"`
+	Listeners  []ListenerVitals `json:"listeners"`
+	Resync     ResyncVitals     `json:"resync"`
+	Requests   RequestVitals    `json:"requests"`
+	Lost       LostVitals       `json:"lost"`
+}
+
+// State is where an informer stands in its single life.
+type State string
+
+// An informer is created, runs once, and is stopped for good.
+const (
+	StateCreated State = "created"
+	StateRunning State = "running"
+	StateStopped State = "stopped"
+)
+
+// InformerVitals says which informer this is.
+type InformerVitals struct {
+	// Name is unique in its registry: pods, deployments.apps, pods#2.
+	Name string `json:"name"`
+	// Type describes the objects, as the reflector names them: *v1.Pod.
+	Type string `json:"type"`
+	// Resource, Scope and Origin say what is watched, where, and on whose word;
+	// they are empty where the embedder did not say.
+	Resource string    `json:"resource,omitempty"`
+	Scope    string    `json:"scope,omitempty"`
+	Origin   string    `json:"origin,omitempty"`
+	State    State     `json:"state"`
+	Created  time.Time `json:"created"`
+	// Started and SyncedAt are the zero time until it happened.
+	Started  time.Time `json:"started,omitzero"`
+	Synced   bool      `json:"synced"`
+	SyncedAt time.Time `json:"syncedAt,omitzero"`
+}
+
+// ReflectorVitals says how the informer is connected to its server.
+type ReflectorVitals struct {
+	Phase Phase     `json:"phase"`
+	Since time.Time `json:"since,omitzero"` // when the phase began
+	// ResourceVersion is the last one enqueued: what the next WATCH will ask
+	// for. The store may still be behind it, see StoreVitals.
+	ResourceVersion string `json:"resourceVersion"`
+	// Error is the failure that the reflector has not yet recovered from, empty
+	// if there is none. ErrorOp names the request that failed ("list",
+	// "watch", "watch-list"), ErrorReason the API reason ("Forbidden"), if the
+	// server gave one.
+	Error       string `json:"error"`
+	ErrorOp     string `json:"errorOp,omitempty"`
+	ErrorReason string `json:"errorReason,omitempty"`
+	// Failures counts the attempts that failed since the last one that worked.
+	Failures    int       `json:"failures"`
+	NextAttempt time.Time `json:"nextAttempt,omitzero"`
+	// Received and Expected are the progress of the LIST or initial stream
+	// under way: objects so far and in all. Expected is -1 where nobody knows.
+	Received int `json:"received"`
+	Expected int `json:"expected"`
+
+	Added     uint64 `json:"added"`
+	Updated   uint64 `json:"updated"`
+	Deleted   uint64 `json:"deleted"`
+	Bookmarks uint64 `json:"bookmarks"`
+	// Relists counts the completed lists and initial streams after the first.
+	Relists      uint64    `json:"relists"`
+	EventRate    float64   `json:"eventRate"`
+	LastEvent    time.Time `json:"lastEvent,omitzero"`
+	LastBookmark time.Time `json:"lastBookmark,omitzero"`
+}
+
+// QueueVitals says what waits between the reflector and HandleDeltas.
+type QueueVitals struct {
+	Kind string `json:"kind"` // DeltaFIFO or InOrder
+	// Deltas waiting, on how many Keys, standing for how many Objects (the
+	// three differ where several deltas wait for one key, or one entry carries
+	// a whole list).
+	Deltas  int `json:"deltas"`
+	Keys    int `json:"keys"`
+	Objects int `json:"objects"`
+	// InFlight counts deltas popped and not yet applied.
+	InFlight int           `json:"inFlight"`
+	Age      time.Duration `json:"ageNs"` // of the oldest delta waiting
+	// Peak is the most deltas that ever waited.
+	Peak int `json:"peak"`
+	// From BackPressureAt waiting deltas on, the reflector is held back;
+	// BackPressure says that it is right now. Held counts how often it was.
+	BackPressureAt int     `json:"backPressureAt"`
+	BackPressure   bool    `json:"backPressure"`
+	Held           uint64  `json:"held"`
+	ArrivalRate    float64 `json:"arrivalRate"` // deltas a second in
+	PopRate        float64 `json:"popRate"`     // deltas a second out
+	// Wait is how long deltas waited from arrival to Pop.
+	Wait Latency `json:"wait"`
+	Gate Gate    `json:"gate"`
+}
+
+// GateMode says what the gate before Pop lets through.
+type GateMode string
+
+// A gate is open, closed, or lets through so many a second.
+const (
+	GateRunning GateMode = "running"
+	GatePaused  GateMode = "paused"
+	GateLimited GateMode = "limited"
+)
+
+// Gate is the state of the gate before Pop.
+type Gate struct {
+	Mode GateMode `json:"mode"`
+	// Rate is how many deltas a second a limited gate lets through.
+	Rate float64 `json:"rate,omitempty"`
+	// Steps is how many deltas a closed gate still owes.
+	Steps int       `json:"steps,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+}
+
+// HandleVitals says how HandleDeltas fares: the store change, the index moves
+// and the hand-over to the processor, for one delta after the other.
+type HandleVitals struct {
+	Deltas uint64  `json:"deltas"`
+	Rate   float64 `json:"rate"`
+	// Time is per delta: a batch's time divided by the deltas in it.
+	Time Latency `json:"time"`
+	// Quarantined counts deltas that could not be applied and were set aside.
+	Quarantined uint64 `json:"quarantined"`
+	LastError   string `json:"lastError,omitempty"`
+	LastKey     string `json:"lastErrorKey,omitempty"`
+}
+
+// StoreVitals says what the cache holds.
+type StoreVitals struct {
+	Objects int `json:"objects"`
+	// ResourceVersion is the newest the store itself has applied; Behind says
+	// that the reflector has already enqueued a newer one.
+	ResourceVersion string `json:"resourceVersion"`
+	Behind          bool   `json:"behind"`
+	// Added, Updated and Deleted count changes of the store, Unchanged the
+	// writes that put the same resource version again.
+	Added     uint64  `json:"added"`
+	Updated   uint64  `json:"updated"`
+	Unchanged uint64  `json:"unchanged"`
+	Deleted   uint64  `json:"deleted"`
+	Rate      float64 `json:"rate"`
+}
+
+// IndexVitals says how one index is filled.
+type IndexVitals struct {
+	Name    string `json:"name"`
+	Buckets int    `json:"buckets"`
+	// Entries counts memberships: an object with three values counts thrice.
+	Entries int `json:"entries"`
+	// Unindexed counts objects for which the function returned no value.
+	Unindexed int `json:"unindexed"`
+	// Empty is the size of the bucket of the empty value, a frequent accident.
+	Empty int `json:"empty"`
+	// Largest is the value with the most objects, LargestObjects how many.
+	Largest        string `json:"largest"`
+	LargestObjects int    `json:"largestObjects"`
+	// Errors counts objects the function failed or panicked on; they are in the
+	// store and not in this index.
+	Errors    uint64 `json:"errors"`
+	LastError string `json:"lastError,omitempty"`
+}
+
+// ListenerVitals says how one handler keeps up.
+type ListenerVitals struct {
+	Name string `json:"name"`
+	// Explorer marks the explorer's own listener, which is there only while
+	// somebody looks.
+	Explorer bool `json:"explorer,omitempty"`
+	// Pending counts only notifications addressed to this listener.
+	Pending   uint64        `json:"pending"`
+	Behind    time.Duration `json:"behindNs"`
+	Delivered uint64        `json:"delivered"`
+	// Rate is deliveries a second by the clock, BusyRate by the time the
+	// handler was working: the fastest it could go.
+	Rate        float64 `json:"rate"`
+	BusyRate    float64 `json:"busyRate"`
+	ArrivalRate float64 `json:"arrivalRate"`
+	// Drain is Pending / BusyRate; -1 where BusyRate is not known yet.
+	Drain time.Duration `json:"drainNs"`
+	Time  Latency       `json:"time"` // of one call of the handler
+	// Causes counts deliveries by cause.
+	Causes CauseCounts `json:"causes"`
+	// InHandler is how long the call under way has taken, 0 if none is;
+	// CurrentKey is the key it was called with.
+	InHandler  time.Duration `json:"inHandlerNs"`
+	CurrentKey string        `json:"currentKey,omitempty"`
+	// Synced: the store is synced and this handler was given all of the
+	// initial list. InitialTotal counts the initial notifications addressed
+	// to it so far, InitialDelivered those it was given.
+	Synced           bool   `json:"synced"`
+	InitialDelivered uint64 `json:"initialDelivered"`
+	InitialTotal     uint64 `json:"initialTotal"`
+	// ResyncAsked is what the handler asked for, ResyncGranted what it got
+	// after the informer's check period and minimum, ResyncSeen the distance
+	// of its last two rounds. Zero means none.
+	ResyncAsked   time.Duration `json:"resyncAskedNs"`
+	ResyncGranted time.Duration `json:"resyncGrantedNs"`
+	ResyncSeen    time.Duration `json:"resyncSeenNs"`
+	NextResync    time.Time     `json:"nextResync,omitzero"`
+	// Removing: no longer addressed, working off what it was promised.
+	Removing  bool   `json:"removing,omitempty"`
+	Panics    uint64 `json:"panics"`
+	LastPanic string `json:"lastPanic,omitempty"`
+}
+
+// CauseCounts counts notifications by why they were sent.
+type CauseCounts struct {
+	Initial         uint64 `json:"initial"`
+	LateJoin        uint64 `json:"lateJoin"`
+	Watch           uint64 `json:"watch"`
+	RelistChanged   uint64 `json:"relistChanged"`
+	RelistUnchanged uint64 `json:"relistUnchanged"`
+	Resync          uint64 `json:"resync"`
+}
+
+// ResyncVitals says when the cache is next played back to the handlers. A
+// resync never asks the server.
+type ResyncVitals struct {
+	// CheckPeriod is how often the informer asks whose turn it is; 0: never.
+	CheckPeriod time.Duration `json:"checkPeriodNs"`
+	Next        time.Time     `json:"next,omitzero"`
+	Last        time.Time     `json:"last,omitzero"`
+	Rounds      uint64        `json:"rounds"`
+	// LastObjects and LastListeners say how many of each the last round had.
+	LastObjects   int `json:"lastObjects"`
+	LastListeners int `json:"lastListeners"`
+}
+
+// RequestVitals counts the requests made so far.
+type RequestVitals struct {
+	Lists      uint64 `json:"lists"`
+	WatchLists uint64 `json:"watchLists"`
+	Watches    uint64 `json:"watches"`
+	Failed     uint64 `json:"failed"`
+	// Last holds the newest few, the newest first; Inspector.Requests has more.
+	Last []Request `json:"last"`
+}
+
+// LostVitals counts what bounded buffers had to let go of.
+type LostVitals struct {
+	// Requests forgotten because only so many are remembered.
+	Requests uint64 `json:"requests"`
+	// Journal counts notifications the explorer's journal skipped because it
+	// was behind its bound; the key list was then rebuilt from the store.
+	Journal uint64 `json:"journal"`
+}
+
+// Latency sums up how long something took, over the last ten to twenty
+// seconds in which it happened. Quantiles are exact to one eighth.
+type Latency struct {
+	Count uint64        `json:"count"`
+	P50   time.Duration `json:"p50Ns"`
+	P99   time.Duration `json:"p99Ns"`
+	Max   time.Duration `json:"maxNs"`
+}
+
+// Summary is one informer in one line.
+type Summary struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Scope    string `json:"scope,omitempty"`
+	State    State  `json:"state"`
+	Phase    Phase  `json:"phase"`
+	Synced   bool   `json:"synced"`
+	Error    string `json:"error"`
+	Objects  int    `json:"objects"`
+	Deltas   int    `json:"deltas"`
+	Handlers int    `json:"handlers"`
+	// Slowest is the listener with the most pending notifications.
+	Slowest        string  `json:"slowest,omitempty"`
+	SlowestPending uint64  `json:"slowestPending"`
+	EventRate      float64 `json:"eventRate"`
+	// Paused says that the gate is closed.
+	Paused bool `json:"paused"`
+}
