@@ -1,0 +1,10 @@
+package testcluster
+
+import "syscall"
+
+// childAttributes puts a server into a process group of its own, so that a
+// ctrl+c in the terminal reaches only the parent, which stops the servers in
+// order; and has the kernel kill the server if the parent dies.
+func childAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
