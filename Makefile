@@ -1,0 +1,25 @@
+PODS ?= 10000
+RATE ?= 50
+
+.PHONY: run test bench lint cluster load install
+
+run: ; go run . $(ARGS)
+
+test: ; go test -race ./... && cd e2e && go test ./...
+
+bench: ; go test -run '^$$' -bench . -benchmem ./...
+
+lint: ; sh .ci/lint
+
+cluster: ; cd e2e && go run ./cmd/cluster
+
+load: ; cd e2e && go run ./cmd/load --pods $(PODS) --rate $(RATE)
+
+# Beside the binary: the names by which kubectl finds it as a plugin, and the
+# script that completes the plugin's arguments.
+BIN = $(or $(shell go env GOBIN),$(shell go env GOPATH)/bin)
+install:
+	go install .
+	ln -sf informeter $(BIN)/kubectl-informeter
+	printf '#!/bin/sh\nexec kubectl-informeter __complete "$$@"\n' > $(BIN)/kubectl_complete-informeter
+	chmod +x $(BIN)/kubectl_complete-informeter
