@@ -1,0 +1,192 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+)
+
+// CheckInvariants returns what is wrong with the store's structure, nil if it is
+// sound.
+func (x *Indexer) CheckInvariants() error {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	x.viewing.Lock()
+	defer x.viewing.Unlock()
+	n := len(x.objects)
+	if len(x.keys) != n || len(x.positions) != n {
+		return fmt.Errorf("%d objects, %d keys, %d positions", n, len(x.keys), len(x.positions))
+	}
+	for pos, key := range x.keys {
+		if got, ok := x.positions[key]; !ok || int(got) != pos {
+			return fmt.Errorf("key %q at %d is looked for at %d, %v", key, pos, got, ok)
+		}
+		if x.objects[pos] == nil {
+			return fmt.Errorf("no object at %d", pos)
+		}
+	}
+	for _, o := range x.scratch[:cap(x.scratch)] {
+		if o.values != nil || o.err != nil {
+			return fmt.Errorf("scratch keeps %v", o)
+		}
+	}
+	for _, o := range x.objects[:cap(x.objects)][n:] {
+		if o != nil {
+			return fmt.Errorf("a removed object is kept alive")
+		}
+	}
+	if !slices.IsSortedFunc(x.indices, func(a, b *index) int { return cmpString(a.name, b.name) }) {
+		return fmt.Errorf("indices are not in order")
+	}
+	for _, ix := range x.indices {
+		if err := ix.checkInvariants(n); err != nil {
+			return fmt.Errorf("index %s: %w", ix.name, err)
+		}
+		if err := ix.checkViews(x.keys); err != nil {
+			return fmt.Errorf("index %s: %w", ix.name, err)
+		}
+	}
+	return nil
+}
+
+func cmpString(a, b string) int { return compareItems(item{text: a}, item{text: b}) }
+
+func (ix *index) checkInvariants(n int) error {
+	if len(ix.homes) != n {
+		return fmt.Errorf("%d homes for %d objects", len(ix.homes), n)
+	}
+	if len(ix.heap) != len(ix.byValue) || len(ix.heap)+len(ix.idle) != len(ix.buckets) {
+		return fmt.Errorf("%d in heap, %d values, %d idle of %d buckets", len(ix.heap), len(ix.byValue), len(ix.idle), len(ix.buckets))
+	}
+	for _, number := range ix.idle {
+		if b := ix.buckets[number]; b.members != nil || b.value != "" {
+			return fmt.Errorf("idle bucket %d is not empty: %v", number, b)
+		}
+	}
+	for rank, number := range ix.heap {
+		b := &ix.buckets[number]
+		if int(b.rank) != rank {
+			return fmt.Errorf("bucket %q is at %d of the heap and thinks %d", b.value, rank, b.rank)
+		}
+		if rank > 0 && ix.size(uint32(rank)) > ix.size(uint32((rank-1)/2)) {
+			return fmt.Errorf("bucket %q is larger than its parent", b.value)
+		}
+		if got, ok := ix.byValue[b.value]; !ok || got != number {
+			return fmt.Errorf("value %q leads to bucket %d, %v, want %d", b.value, got, ok, number)
+		}
+		if len(b.members) == 0 {
+			return fmt.Errorf("bucket %q is empty", b.value)
+		}
+		if b.members[0] >= uint32(n) {
+			return fmt.Errorf("bucket %q has a member %d of %d", b.value, b.members[0], n)
+		}
+	}
+	return ix.checkHomes()
+}
+
+func (ix *index) checkHomes() error {
+	entries, unindexed, failing, lists := 0, 0, 0, 0
+	for pos, home := range ix.homes {
+		memberships := []member{home}
+		switch home.bucket {
+		case nowhere:
+			unindexed++
+			continue
+		case refused:
+			failing++
+			continue
+		case several:
+			lists++
+			memberships = ix.lists[home.place]
+			if len(memberships) < 2 {
+				return fmt.Errorf("object %d has a list of %d", pos, len(memberships))
+			}
+		}
+		for i, m := range memberships {
+			if b := ix.buckets[m.bucket]; int(m.place) >= len(b.members) || b.members[m.place] != uint32(pos) {
+				return fmt.Errorf("object %d thinks it is at %d of %q: %v", pos, m.place, b.value, b.members)
+			}
+			if slices.ContainsFunc(memberships[:i], func(o member) bool { return o.bucket == m.bucket }) {
+				return fmt.Errorf("object %d is in bucket %d twice", pos, m.bucket)
+			}
+			entries++
+		}
+	}
+	// Every membership has its place, each place one object: if the sums agree
+	// no bucket has a member that does not know it.
+	members := 0
+	for _, b := range ix.buckets {
+		members += len(b.members)
+	}
+	if entries != ix.entries || members != ix.entries || unindexed != ix.unindexed || failing != ix.failing {
+		return fmt.Errorf("entries %d, members %d, unindexed %d, failing %d; counted %d, %d, %d",
+			entries, members, unindexed, failing, ix.entries, ix.unindexed, ix.failing)
+	}
+	if lists+len(ix.idleLists) != len(ix.lists) {
+		return fmt.Errorf("%d lists in use, %d idle, of %d", lists, len(ix.idleLists), len(ix.lists))
+	}
+	return nil
+}
+
+// checkViews compares what the views would show with what there is.
+func (ix *index) checkViews(keys []string) error {
+	check := func(v *view, want []string) error {
+		if v.stale || len(v.log) > v.limit {
+			return fmt.Errorf("stale %v with %d of %d changes", v.stale, len(v.log), v.limit)
+		}
+		v.merge()
+		slices.Sort(want)
+		if !slices.EqualFunc(v.sorted, want, func(it item, text string) bool { return it.text == text }) {
+			return fmt.Errorf("view has %v, want %v", v.sorted, want)
+		}
+		var filtered []string
+		for _, text := range want {
+			if v.match == nil || v.match(text) {
+				filtered = append(filtered, text)
+			}
+		}
+		if !slices.EqualFunc(v.shown(), filtered, func(it item, text string) bool { return it.text == text }) {
+			return fmt.Errorf("view filtered by %q has %v, want %v", v.filter, v.shown(), filtered)
+		}
+		return nil
+	}
+	if ix.values != nil {
+		values := make([]string, 0, len(ix.byValue))
+		for value := range ix.byValue {
+			values = append(values, value)
+		}
+		if err := check(ix.values, values); err != nil {
+			return fmt.Errorf("values: %w", err)
+		}
+		for _, it := range ix.values.sorted {
+			if ix.byValue[it.text] != it.number {
+				return fmt.Errorf("view has %q as bucket %d, want %d", it.text, it.number, ix.byValue[it.text])
+			}
+		}
+	}
+	for _, o := range ix.opened {
+		b := ix.buckets[o.number]
+		in := make([]string, 0, len(b.members))
+		for _, pos := range b.members {
+			in = append(in, keys[pos])
+		}
+		if err := check(o.view, in); err != nil {
+			return fmt.Errorf("keys of %q: %w", b.value, err)
+		}
+	}
+	return nil
+}
+
+// SetMinLog makes the logs of small views shorter.
+func (x *Indexer) SetMinLog(n int) { x.minLog = n }
+
+// Capacity returns how many objects the arrays have room for, and how many
+// buckets the largest index has had at a time.
+func (x *Indexer) Capacity() (objects, buckets int) {
+	for _, ix := range x.indices {
+		buckets = max(buckets, len(ix.buckets))
+	}
+	return cap(x.objects), buckets
+}
+
+// SmallestBetween is smallestBetween.
+var SmallestBetween = smallestBetween

@@ -1,0 +1,305 @@
+package store
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// member is one membership: the object is in that bucket, at that place.
+type member struct {
+	bucket uint32
+	place  uint32
+}
+
+// What member.bucket says instead of a bucket's number when the object is not
+// in exactly one bucket.
+const (
+	nowhere = math.MaxUint32 - iota // the function returned no value
+	refused                         // the function failed
+	several                         // place is a slot of index.lists
+)
+
+// bucket holds the objects that share one value of an index.
+type bucket struct {
+	value string
+	// members are positions of objects, in no order, each once. A bucket in use
+	// has at least one.
+	members []uint32
+	// rank is the bucket's place in the index's heap.
+	rank uint32
+}
+
+// index is one index of the store. Its owner's locks guard it: writers hold
+// Indexer.writing and Indexer.mu, readers hold Indexer.mu for reading.
+//
+// What an object was filed under is remembered as the bucket itself, which knows
+// its value: eight bytes an object, and nothing has to be looked up to find out
+// that a value is still the same or to take an object out.
+type index struct {
+	name string
+	fn   cache.IndexFunc
+
+	// byValue has the number of every bucket in use; buckets[n] is it. Numbers
+	// in idle have empty buckets and wait to be used again.
+	byValue map[string]uint32
+	buckets []bucket
+	idle    []uint32
+
+	// homes[pos] is where the object at pos is filed, for every object of the
+	// store. An object in several buckets has a list of its memberships, in the
+	// order in which the function returned the values; slots of lists in
+	// idleLists are nil and wait to be used again.
+	homes     []member
+	lists     [][]member
+	idleLists []uint32
+
+	// heap has the numbers of the buckets in use, none with more members than
+	// its parent: heap[0] is the largest.
+	heap []uint32
+
+	// entries counts memberships, unindexed the objects that are nowhere and
+	// failing those that are refused.
+	entries, unindexed, failing int
+	// lastError is the newest failure and the key of the object it was about.
+	lastError string
+
+	// What readers look at in order, see view.go.
+	values *view
+	opened []openBucket
+}
+
+func newIndex(name string, fn cache.IndexFunc) *index {
+	return &index{name: name, fn: fn, byValue: map[string]uint32{}}
+}
+
+// outcome is what an index function said about one object.
+type outcome struct {
+	values []string
+	err    error
+}
+
+// call asks the index function about obj. A panic becomes an error: foreign code
+// fails on one object, which is no reason for its neighbours to suffer.
+func (ix *index) call(obj any) (o outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			o = outcome{err: fmt.Errorf("index function panicked: %v", r)}
+		}
+	}()
+	o.values, o.err = ix.fn(obj)
+	return o
+}
+
+// put files the object at pos, which may be the one behind the last, under what
+// the function said about it.
+func (ix *index) put(pos uint32, key string, o *outcome) {
+	if int(pos) == len(ix.homes) {
+		ix.homes = append(ix.homes, member{bucket: nowhere})
+		ix.unindexed++
+	}
+	home := ix.homes[pos]
+	switch {
+	case o.err != nil:
+		ix.lastError = fmt.Sprintf("%s: %v", key, o.err)
+		if home.bucket != refused {
+			ix.takeOut(pos, key)
+			ix.homes[pos] = member{bucket: refused}
+			ix.unindexed--
+			ix.failing++
+		}
+	case len(o.values) == 0:
+		ix.takeOut(pos, key)
+	case len(o.values) == 1:
+		if home.bucket < several && ix.buckets[home.bucket].value == o.values[0] {
+			return
+		}
+		ix.takeOut(pos, key)
+		ix.homes[pos], _ = ix.join(pos, key, o.values[0])
+		ix.unindexed--
+	case home.bucket == several && ix.listHas(ix.lists[home.place], o.values):
+	default:
+		ix.takeOut(pos, key)
+		ix.homes[pos] = ix.joinAll(pos, key, o.values)
+		ix.unindexed--
+	}
+	ix.settle()
+}
+
+// listHas says whether the memberships are the values, in their order.
+func (ix *index) listHas(list []member, values []string) bool {
+	return slices.EqualFunc(list, values, func(m member, value string) bool {
+		return ix.buckets[m.bucket].value == value
+	})
+}
+
+// joinAll puts the object at pos, which is in no bucket, into those of the
+// values. Values that come again count once.
+func (ix *index) joinAll(pos uint32, key string, values []string) member {
+	var list []member
+	for i, value := range values {
+		m, ok := ix.join(pos, key, value)
+		switch {
+		case !ok:
+		case list == nil && i == len(values)-1:
+			return m
+		case list == nil:
+			list = append(make([]member, 0, len(values)-i), m)
+		default:
+			list = append(list, m)
+		}
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	if n := len(ix.idleLists); n > 0 {
+		slot := ix.idleLists[n-1]
+		ix.idleLists = ix.idleLists[:n-1]
+		ix.lists[slot] = list
+		return member{several, slot}
+	}
+	ix.lists = append(ix.lists, list)
+	return member{several, uint32(len(ix.lists) - 1)}
+}
+
+// takeOut takes the object at pos out of every bucket and leaves it nowhere.
+func (ix *index) takeOut(pos uint32, key string) {
+	home := ix.homes[pos]
+	switch home.bucket {
+	case nowhere:
+		return
+	case refused:
+		ix.failing--
+	case several:
+		for _, m := range ix.lists[home.place] {
+			ix.leave(m, key)
+		}
+		ix.lists[home.place] = nil
+		ix.idleLists = append(ix.idleLists, home.place)
+	default:
+		ix.leave(home, key)
+	}
+	ix.homes[pos] = member{bucket: nowhere}
+	ix.unindexed++
+}
+
+// remove takes the object at pos out of the index. The last object moves into
+// its position.
+func (ix *index) remove(pos uint32, key string) {
+	ix.takeOut(pos, key)
+	ix.unindexed--
+	last := uint32(len(ix.homes) - 1)
+	if pos != last {
+		home := ix.homes[last]
+		switch home.bucket {
+		case nowhere, refused:
+		case several:
+			for _, m := range ix.lists[home.place] {
+				ix.buckets[m.bucket].members[m.place] = pos
+			}
+		default:
+			ix.buckets[home.bucket].members[home.place] = pos
+		}
+		ix.homes[pos] = home
+	}
+	ix.homes = ix.homes[:last]
+	ix.settle()
+}
+
+// join puts the object at pos into the bucket of the value, which is made if
+// there is none. It returns false if the object is in it already, provided that
+// nothing else has joined in between: then it is the newest member.
+func (ix *index) join(pos uint32, key, value string) (member, bool) {
+	n, ok := ix.byValue[value]
+	if !ok {
+		n = ix.open(value)
+	}
+	b := &ix.buckets[n]
+	place := uint32(len(b.members))
+	if place > 0 && b.members[place-1] == pos {
+		return member{}, false
+	}
+	b.members = append(b.members, pos)
+	ix.entries++
+	ix.siftUp(b.rank)
+	ix.noteMember(n, key, true)
+	return member{n, place}, true
+}
+
+// leave ends one membership. The bucket's last member takes the place, and a
+// bucket without members goes.
+func (ix *index) leave(m member, key string) {
+	b := &ix.buckets[m.bucket]
+	last := uint32(len(b.members) - 1)
+	if m.place != last {
+		moved := b.members[last]
+		b.members[m.place] = moved
+		ix.membership(moved, m.bucket).place = m.place
+	}
+	b.members = b.members[:last]
+	ix.entries--
+	ix.noteMember(m.bucket, key, false)
+	if last == 0 {
+		ix.close(m.bucket)
+		return
+	}
+	b.members = tightened(b.members)
+	ix.siftDown(b.rank)
+}
+
+// membership returns the membership of the object at pos in the bucket.
+func (ix *index) membership(pos, bucket uint32) *member {
+	home := &ix.homes[pos]
+	if home.bucket == bucket {
+		return home
+	}
+	list := ix.lists[home.place]
+	for i := range list {
+		if list[i].bucket == bucket {
+			return &list[i]
+		}
+	}
+	panic(fmt.Sprintf("bug: index %s: object %d is in bucket %d and does not know it", ix.name, pos, bucket))
+}
+
+// open makes a bucket for the value.
+func (ix *index) open(value string) uint32 {
+	rank := uint32(len(ix.heap))
+	var n uint32
+	if last := len(ix.idle) - 1; last >= 0 {
+		n = ix.idle[last]
+		ix.idle = ix.idle[:last]
+		ix.buckets[n] = bucket{value: value, rank: rank}
+	} else {
+		n = uint32(len(ix.buckets))
+		ix.buckets = append(ix.buckets, bucket{value: value, rank: rank})
+	}
+	ix.byValue[value] = n
+	ix.heap = append(ix.heap, n)
+	ix.noteValue(n, value, true)
+	return n
+}
+
+// close removes an empty bucket, so that values which come and go leave nothing
+// behind.
+func (ix *index) close(n uint32) {
+	b := &ix.buckets[n]
+	ix.noteValue(n, b.value, false)
+	delete(ix.byValue, b.value)
+	rank, last := b.rank, uint32(len(ix.heap)-1)
+	if rank != last {
+		ix.heap[rank] = ix.heap[last]
+		ix.buckets[ix.heap[rank]].rank = rank
+	}
+	ix.heap = ix.heap[:last]
+	if rank != last {
+		// What took the place came from the bottom and may be larger than its
+		// new parent, which is from another branch.
+		ix.siftUp(rank)
+		ix.siftDown(rank)
+	}
+	*b = bucket{}
+	ix.idle = append(ix.idle, n)
+}
