@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// protobuf is the encoding in which built-in types are fetched.
+const protobuf = "application/vnd.kubernetes.protobuf"
+
+// open returns what lists and watches a target, and an example of its objects.
+func (c *Cluster) open(t *target) (*cache.ListWatch, runtime.Object, error) {
+	var lw *cache.ListWatch
+	var example runtime.Object
+	var err error
+	switch {
+	case c.projection == Metadata:
+		lw, err = c.metadataOf(t)
+		m := &metav1.PartialObjectMetadata{}
+		m.SetGroupVersionKind(t.gvk)
+		example = m
+	case c.projection == Typed && t.typed():
+		lw, err = c.typed(t)
+		if err == nil {
+			example, err = scheme.Scheme.New(t.gvk)
+		}
+	default:
+		lw, err = c.dynamic(t)
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(t.gvk)
+		example = u
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("preparing to watch %s: %w", t.name(), err)
+	}
+	return c.within(t, lw), example, nil
+}
+
+// typed lists and watches a built-in type through a client of its group version.
+func (c *Cluster) typed(t *target) (*cache.ListWatch, error) {
+	config := rest.CopyConfig(c.config)
+	gv := t.gvr.GroupVersion()
+	config.GroupVersion = &gv
+	config.APIPath = "/apis"
+	if gv.Group == "" {
+		config.APIPath = "/api"
+	}
+	config.ContentType = protobuf
+	config.AcceptContentTypes = protobuf + ",application/json"
+	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion()
+	client, err := rest.RESTClientForConfigAndClient(config, c.client)
+	if err != nil {
+		return nil, err
+	}
+	request := func(o metav1.ListOptions) *rest.Request {
+		return client.Get().Namespace(c.namespaceOf(t)).Resource(t.gvr.Resource).VersionedParams(&o, scheme.ParameterCodec)
+	}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return request(o).Do(ctx).Get()
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.Watch = true
+			return request(o).Watch(ctx)
+		},
+	}, nil
+}
+
+func (c *Cluster) dynamic(t *target) (*cache.ListWatch, error) {
+	client, err := dynamic.NewForConfigAndClient(c.config, c.client)
+	if err != nil {
+		return nil, err
+	}
+	r := client.Resource(t.gvr).Namespace(c.namespaceOf(t))
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return r.List(ctx, o)
+		},
+		WatchFuncWithContext: r.Watch,
+	}, nil
+}
+
+func (c *Cluster) metadataOf(t *target) (*cache.ListWatch, error) {
+	client, err := metadata.NewForConfigAndClient(c.config, c.client)
+	if err != nil {
+		return nil, err
+	}
+	r := client.Resource(t.gvr).Namespace(c.namespaceOf(t))
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return r.List(ctx, o)
+		},
+		WatchFuncWithContext: r.Watch,
+	}, nil
+}
+
+func (c *Cluster) namespaceOf(t *target) string {
+	if !t.namespaced {
+		return metav1.NamespaceNone
+	}
+	return c.namespace
+}
+
+// within returns lw with the selectors in every request, and the user's timeout
+// in every LIST. A WATCH is meant to last.
+func (c *Cluster) within(t *target, lw *cache.ListWatch) *cache.ListWatch {
+	chosen := c.fields
+	if t.object != "" {
+		one := fields.OneTermEqualSelector(metav1.ObjectNameField, t.object)
+		chosen = fields.AndSelectors(one, c.fields)
+		if c.fields.Empty() {
+			chosen = one
+		}
+	}
+	selected := func(o metav1.ListOptions) metav1.ListOptions {
+		o.LabelSelector, o.FieldSelector = c.labels.String(), chosen.String()
+		return o
+	}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			if c.timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.timeout)
+				defer cancel()
+			}
+			return lw.ListWithContextFunc(ctx, selected(o))
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return lw.WatchFuncWithContext(ctx, selected(o))
+		},
+	}
+}

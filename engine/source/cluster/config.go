@@ -1,0 +1,240 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	// Clusters of cloud providers and single sign-on need these to log in.
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+)
+
+// serviceAccountToken is where a pod finds its credentials.
+const serviceAccountToken = "/var/run/secrets/kubernetes.io/serviceaccount/token"
+
+// Configured says whether anything names a cluster: a flag, KUBECONFIG, the
+// default file, or a pod's environment. An error says that something does, and
+// that it can't be read. client-go can't be asked: without any configuration it
+// answers localhost:8080.
+func Configured(flags *genericclioptions.ConfigFlags) (bool, error) {
+	if file := value(flags.KubeConfig); file != "" {
+		if err := readable(file); err != nil {
+			return true, fmt.Errorf("--kubeconfig: %w", err)
+		}
+		return true, nil
+	}
+	named := os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
+	if named != "" {
+		if err := checkFiles(named); err != nil {
+			return true, err
+		}
+		return true, nil
+	}
+	if connectionFlag(flags) || os.Getenv("KUBERNETES_MASTER") != "" || inCluster() {
+		return true, nil
+	}
+	// Anything but absence is for Open to report.
+	_, err := os.Stat(clientcmd.RecommendedHomeFile)
+	return !errors.Is(err, fs.ErrNotExist), nil
+}
+
+// connectionFlag says whether a flag says how to connect. The namespace doesn't.
+func connectionFlag(f *genericclioptions.ConfigFlags) bool {
+	for _, s := range []*string{
+		f.APIServer, f.Context, f.ClusterName, f.AuthInfoName, f.BearerToken, f.CertFile, f.KeyFile,
+		f.CAFile, f.TLSServerName, f.ProxyURL, f.Impersonate, f.ImpersonateUID, f.Username, f.Password,
+	} {
+		if value(s) != "" {
+			return true
+		}
+	}
+	return value(f.Insecure) || len(value(f.ImpersonateGroup)) > 0 || len(value(f.ImpersonateUserExtra)) > 0
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+func inCluster() bool {
+	_, err := os.Stat(serviceAccountToken)
+	return err == nil && os.Getenv("KUBERNETES_SERVICE_HOST") != "" && os.Getenv("KUBERNETES_SERVICE_PORT") != ""
+}
+
+// checkFiles returns an error if none of the files that KUBECONFIG names is
+// there. Like kubectl it lets some of several be missing.
+func checkFiles(list string) error {
+	var missing []string
+	for _, file := range strings.Split(list, string(os.PathListSeparator)) {
+		if file == "" {
+			continue
+		}
+		if err := readable(file); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		missing = append(missing, file)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("KUBECONFIG names %s, which does not exist: correct it, or unset it to use %s",
+		strings.Join(missing, " and "), clientcmd.RecommendedHomeFile)
+}
+
+func readable(file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	return f.Close()
+}
+
+// load reads and checks the configuration.
+func load(getter genericclioptions.RESTClientGetter) (*rest.Config, clientcmdapi.Config, error) {
+	flags, _ := getter.(*genericclioptions.ConfigFlags)
+	if flags != nil {
+		configured, err := Configured(flags)
+		if err != nil {
+			return nil, clientcmdapi.Config{}, err
+		}
+		if !configured {
+			return nil, clientcmdapi.Config{}, ErrNotConfigured
+		}
+	} else {
+		flags = &genericclioptions.ConfigFlags{}
+	}
+	raw, err := getter.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return nil, raw, fmt.Errorf("reading the kubeconfig: %w; correct it, or name another with --kubeconfig", err)
+	}
+	if err := checkContext(flags, raw); err != nil {
+		return nil, raw, err
+	}
+	config, err := getter.ToRESTConfig()
+	if err != nil {
+		return nil, raw, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	if raw.CurrentContext == "" && value(flags.Context) == "" && nowhere(flags, config) {
+		return nil, raw, noContext(raw)
+	}
+	return config, raw, nil
+}
+
+// checkContext returns an error if the context asked for is not there.
+func checkContext(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config) error {
+	name := value(flags.Context)
+	if _, ok := raw.Contexts[name]; ok || name == "" {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(raw.Contexts))
+	text := fmt.Sprintf("the kubeconfig has no context %q", name)
+	switch near := Near(name, names); {
+	case len(near) > 0:
+		text += "; did you mean " + Alternatives(near) + "?"
+	case len(names) > 0 && len(names) <= 10:
+		text += "; it has " + strings.Join(names, ", ")
+	}
+	return errors.New(text)
+}
+
+// nowhere says whether config is what client-go makes of nothing.
+func nowhere(flags *genericclioptions.ConfigFlags, config *rest.Config) bool {
+	if value(flags.APIServer) != "" || value(flags.ClusterName) != "" || os.Getenv("KUBERNETES_MASTER") != "" {
+		return false
+	}
+	nothing, err := clientcmd.DefaultClientConfig.ClientConfig()
+	return err == nil && config.Host == nothing.Host
+}
+
+func noContext(raw clientcmdapi.Config) error {
+	if len(raw.Contexts) == 0 {
+		return errors.New("the kubeconfig has no contexts: name another with --kubeconfig, or a server with --server")
+	}
+	return fmt.Errorf("the kubeconfig has no current context: choose one with --context (%s)",
+		strings.Join(slices.Sorted(maps.Keys(raw.Contexts)), ", "))
+}
+
+// origin says whose word it is: context and user, or where there is no context
+// the server.
+func origin(getter genericclioptions.RESTClientGetter, raw clientcmdapi.Config, config *rest.Config) string {
+	flags, _ := getter.(*genericclioptions.ConfigFlags)
+	if flags == nil {
+		flags = &genericclioptions.ConfigFlags{}
+	}
+	name, user := raw.CurrentContext, value(flags.AuthInfoName)
+	if given := value(flags.Context); given != "" {
+		name = given
+	}
+	if c := raw.Contexts[name]; c != nil && user == "" {
+		user = c.AuthInfo
+	}
+	switch {
+	case name != "":
+	case config.BearerTokenFile == serviceAccountToken:
+		name = "in cluster"
+	default:
+		name = strings.TrimPrefix(strings.TrimPrefix(config.Host, "https://"), "http://")
+	}
+	if user != "" {
+		name += "/" + user
+	}
+	if config.Impersonate.UserName != "" {
+		name += " as " + config.Impersonate.UserName
+	}
+	return name
+}
+
+// quiet returns a copy of config for a program that owns the screen: warnings go
+// to warn, credential plugins get no standard input, and the client does not
+// hold requests back.
+func quiet(config *rest.Config, warn func(string)) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.WarningHandlerWithContext = nil
+	config.WarningHandler = &warner{warn: warn, said: map[string]bool{}}
+	// A handful of informers is no load. A limiter here would only hide the time
+	// that requests wait.
+	config.QPS = -1
+	config.RateLimiter = nil
+	if config.ExecProvider != nil {
+		config.ExecProvider = config.ExecProvider.DeepCopy()
+		config.ExecProvider.StdinUnavailable = true
+		config.ExecProvider.StdinUnavailableMessage = "informeter reads the keyboard; log in with the plugin first"
+	}
+	return config
+}
+
+// warner passes each of the server's warnings on once: the server repeats them
+// with every request.
+type warner struct {
+	warn func(string)
+	mu   sync.Mutex
+	said map[string]bool // guarded by mu
+}
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warner) HandleWarningHeader(code int, _, text string) {
+	// 299 is the only code that Kubernetes uses.
+	if code != 299 || text == "" {
+		return
+	}
+	w.mu.Lock()
+	again := w.said[text]
+	w.said[text] = true
+	w.mu.Unlock()
+	if !again {
+		w.warn(text)
+	}
+}
