@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -82,7 +83,7 @@ func discover(ctx context.Context, config *rest.Config, client *http.Client) (*c
 	groups, lists, err := d.ServerGroupsAndResourcesWithContext(ctx)
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !partly {
-		return nil, fmt.Errorf("asking the server what it serves: %w", err)
+		return nil, fmt.Errorf("asking the server what it serves: %w", spoken(err))
 	}
 	if len(lists) == 0 {
 		return nil, fmt.Errorf("asking the server what it serves: %w", cmp.Or(err, errors.New("it lists nothing")))
@@ -90,6 +91,18 @@ func discover(ctx context.Context, config *rest.Config, client *http.Client) (*c
 	c := newCatalog(groups, lists)
 	c.failed = failed
 	return c, nil
+}
+
+// spoken returns err with a message: for a refusal of discovery client-go gives
+// the reason and "unknown" for a message.
+func spoken(err error) error {
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) || status.ErrStatus.Message != "unknown" {
+		return err
+	}
+	said := *status
+	said.ErrStatus.Message = fmt.Sprintf("%s (%d)", strings.ToLower(string(status.ErrStatus.Reason)), status.ErrStatus.Code)
+	return &said
 }
 
 // find returns the resource that kubectl would take name for: plural, singular,

@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// protobuf is the encoding in which built-in types are fetched.
-const protobuf = "application/vnd.kubernetes.protobuf"
+// protobufType is the encoding in which built-in types are fetched.
+const protobufType = "application/vnd.kubernetes.protobuf"
 
 // open returns what lists and watches a target, and an example of its objects.
 func (c *Cluster) open(t *target) (*cache.ListWatch, runtime.Object, error) {
@@ -56,8 +56,8 @@ func (c *Cluster) typed(t *target) (*cache.ListWatch, error) {
 	if gv.Group == "" {
 		config.APIPath = "/api"
 	}
-	config.ContentType = protobuf
-	config.AcceptContentTypes = protobuf + ",application/json"
+	config.ContentType = protobufType
+	config.AcceptContentTypes = protobufType + ",application/json"
 	config.NegotiatedSerializer = rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion()
 	client, err := rest.RESTClientForConfigAndClient(config, c.client)
 	if err != nil {

@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// A resource that nobody could speak of at the start is found once the server
+// speaks.
+func TestLateResource(t *testing.T) {
+	s := startServer(t, &server{
+		types: ordinary(), forbidden: true,
+		objects: func(w http.ResponseWriter, _ *http.Request) {
+			answer(w, map[string]any{"apiVersion": "example.com/v1", "kind": "WidgetList", "items": []any{}})
+		},
+	})
+	lw := aware(t, one(t, openServer(t, s, Options{}), "wd/blue"))
+	_, err := lw.ListWithContext(t.Context(), metav1.ListOptions{})
+	if err == nil || !strings.Contains(err.Error(), "forbidden (403)") {
+		t.Errorf("LIST: got %v, want the server's reason", err)
+	}
+	_, err = lw.WatchWithContext(t.Context(), metav1.ListOptions{})
+	if err == nil || !strings.Contains(err.Error(), "forbidden (403)") {
+		t.Errorf("WATCH: got %v, want the server's reason", err)
+	}
+
+	s.set(func() { s.forbidden, s.requests = false, nil })
+	for range 2 {
+		list, err := lw.ListWithContext(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := list.(*unstructured.UnstructuredList); !ok {
+			t.Errorf("got a %T", list)
+		}
+	}
+	want := "/api /apis /apis/example.com/v1/namespaces/web/widgets /apis/example.com/v1/namespaces/web/widgets"
+	if got := strings.Join(trimQuery(s.asked()), " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestLateResourceThatIsUnknown(t *testing.T) {
+	s := startServer(t, &server{types: ordinary(), forbidden: true})
+	lw := aware(t, one(t, openServer(t, s, Options{}), "widgest"))
+	s.set(func() { s.forbidden = false })
+	_, err := lw.ListWithContext(t.Context(), metav1.ListOptions{})
+	var unknown *UnknownError
+	if !errors.As(err, &unknown) || len(unknown.Near) == 0 {
+		t.Errorf("got %v, want an UnknownError with what is near", err)
+	}
+}
+
+// Built-in types asked for late stay what the informer was told they are.
+func TestLateResourceStaysUnstructured(t *testing.T) {
+	types := append(ordinary(), servedType{group: "batch", version: "v1beta1", plural: "cronjobs", kind: "CronJob", namespaced: true, short: []string{"cron"}})
+	s := startServer(t, &server{
+		types: types, forbidden: true,
+		objects: func(w http.ResponseWriter, _ *http.Request) {
+			answer(w, map[string]any{"apiVersion": "batch/v1beta1", "kind": "CronJobList", "items": []any{}})
+		},
+	})
+	lw := aware(t, one(t, openServer(t, s, Options{}), "cron"))
+	s.set(func() { s.forbidden = false })
+	list, err := lw.ListWithContext(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := list.(*unstructured.UnstructuredList); !ok {
+		t.Errorf("got a %T", list)
+	}
+}
