@@ -1,0 +1,350 @@
+package deltafifo
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+var (
+	_ cache.Queue                  = (*DeltaFIFO)(nil)
+	_ cache.ReflectorBookmarkStore = (*DeltaFIFO)(nil)
+	_ cache.TransformingStore      = (*DeltaFIFO)(nil)
+	_ cache.DoneChecker            = (*DeltaFIFO)(nil)
+)
+
+// DeltaFIFO is a queue of keys, each with the deltas that wait for it. See the
+// package documentation.
+type DeltaFIFO struct {
+	core
+
+	// items holds every key that waits or is in flight, and no other.
+	items map[string]*item
+	// order holds the items that wait, the next to be popped first: those that
+	// were put back, then the others in the order of their first delta. The
+	// first has position head, the next head+1 and so on; a key keeps its
+	// position as long as it waits.
+	order ring[*item]
+	head  int64
+	// flight holds the items in flight, in the order of batch.
+	flight []*item
+	// bookmarks wait for their position: each is popped when everything before
+	// it has been. Their positions increase.
+	bookmarks ring[bookmark]
+	// unordered says how many items at the head of order may have a first delta
+	// that is younger than the next item's: keys that were put back, or popped
+	// in part. From there on first deltas only get younger.
+	unordered int
+	// epoch counts Replaces.
+	epoch uint64
+
+	pool   pool
+	widest int // the most items since items was made, which never shrinks
+}
+
+// item is one key.
+type item struct {
+	key string
+	// waiting holds the deltas, the oldest first. queued says that the item is
+	// in order; whenever the lock is free, that is whether waiting has some.
+	waiting []delta
+	queued  bool
+	// flight counts the key's deltas in flight, at batch[newest] and before it.
+	flight, newest int
+	// epoch is that of the last Replace that listed the key.
+	epoch uint64
+	// initial says that the waiting deltas count in core.unapplied,
+	// flightInitial that those in flight do.
+	initial, flightInitial bool
+}
+
+// bookmark is a bookmark that waits before the item at position.
+type bookmark struct {
+	delta
+	position int64
+}
+
+// New returns an empty DeltaFIFO.
+func New(o Options) *DeltaFIFO {
+	q := &DeltaFIFO{items: map[string]*item{}}
+	q.init(o, q)
+	return q
+}
+
+// Add enqueues an Added delta. The error is a cache.KeyError or the
+// Transformer's.
+func (q *DeltaFIFO) Add(obj any) error { return q.push(cache.Added, obj) }
+
+// Update enqueues an Updated delta. Errors are as Add's.
+func (q *DeltaFIFO) Update(obj any) error { return q.push(cache.Updated, obj) }
+
+func (q *DeltaFIFO) push(t cache.DeltaType, obj any) error {
+	key, obj, err := q.prepare(obj)
+	now := q.enter()
+	defer q.leave()
+	q.populateLocked()
+	if err != nil {
+		return err
+	}
+	q.enqueueLocked(key, delta{Delta: cache.Delta{Type: t, Object: obj}, arrived: now, cause: inspect.CauseWatch})
+	return nil
+}
+
+// prepare returns the key of obj, which is made before it is transformed, and
+// what is enqueued for it.
+func (q *DeltaFIFO) prepare(obj any) (string, any, error) {
+	key, err := q.keyOf(obj)
+	if err != nil {
+		return "", nil, cache.KeyError{Obj: obj, Err: err}
+	}
+	obj, err = q.transform(obj)
+	return key, obj, err
+}
+
+// Delete enqueues a Deleted delta, unless the object is neither known nor
+// waiting nor in flight: a relist has seen to that deletion already. Errors are
+// as Add's.
+func (q *DeltaFIFO) Delete(obj any) error {
+	key, err := q.keyOf(obj)
+	if err != nil {
+		return cache.KeyError{Obj: obj, Err: err}
+	}
+	obj, err = q.transform(obj)
+	now := q.enter()
+	defer q.leave()
+	q.populateLocked()
+	if !q.existsLocked(key) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	q.enqueueLocked(key, delta{Delta: cache.Delta{Type: cache.Deleted, Object: obj}, arrived: now, cause: inspect.CauseWatch})
+	return nil
+}
+
+// existsLocked says whether there is something that a deletion of key could
+// delete. If the store can't say, there may be.
+func (q *DeltaFIFO) existsLocked(key string) bool {
+	if q.items[key] != nil {
+		return true
+	}
+	if q.KnownObjects == nil {
+		return false
+	}
+	_, exists, err := q.KnownObjects.GetByKey(key)
+	return exists || err != nil
+}
+
+// Replace enqueues a Replaced delta for every object in list, and a tombstone
+// for every key not in list that waits, is in flight or is known. The tombstone
+// holds the last state the queue has seen, else the store's.
+//
+// As in client-go, an object without a key, or one that the Transformer
+// refuses, ends it: what stands before it in list is enqueued, nothing else is.
+func (q *DeltaFIFO) Replace(list []any, _ string) error {
+	keys := make([]string, 0, len(list))
+	objects := list
+	if q.Options.Transformer != nil {
+		objects = make([]any, 0, len(list))
+	}
+	var failed error
+	for _, obj := range list {
+		key, obj, err := q.prepare(obj)
+		if err != nil {
+			failed = fmt.Errorf("enqueue the list: %w", err)
+			break
+		}
+		keys = append(keys, key)
+		if q.Options.Transformer != nil {
+			objects = append(objects, obj)
+		}
+	}
+	now := q.enter()
+	defer q.leave()
+	cause := q.replaceCauseLocked()
+	q.epoch++
+	q.growLocked(len(keys))
+	for i, key := range keys {
+		it := q.enqueueLocked(key, delta{Delta: cache.Delta{Type: cache.Replaced, Object: objects[i]}, arrived: now, cause: cause})
+		it.epoch = q.epoch
+	}
+	if failed != nil {
+		return failed
+	}
+	q.buryLocked(now, cause)
+	q.replaced = true
+	if !q.populated {
+		q.startLocked()
+	}
+	return nil
+}
+
+// buryLocked enqueues a tombstone for every key that the Replace of this epoch
+// did not list.
+func (q *DeltaFIFO) buryLocked(now time.Duration, cause inspect.Cause) {
+	bury := func(key string, last any) {
+		if tombstone, ok := last.(cache.DeletedFinalStateUnknown); ok {
+			last = tombstone.Obj
+		}
+		q.enqueueLocked(key, delta{
+			Delta:   cache.Delta{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: key, Obj: last}},
+			arrived: now,
+			cause:   cause,
+		})
+	}
+	// A key whose last state is deleted needs no second deletion.
+	for i := range q.order.len() {
+		it := *q.order.at(i)
+		if last := &it.waiting[len(it.waiting)-1]; it.epoch != q.epoch && last.Type != cache.Deleted {
+			bury(it.key, last.Object)
+		}
+	}
+	for _, it := range q.flight {
+		if last := &q.batch[it.newest]; !it.queued && last.Type != cache.Deleted {
+			bury(it.key, last.Object)
+		}
+	}
+	if q.KnownObjects == nil {
+		return
+	}
+	for _, key := range q.KnownObjects.ListKeys() {
+		if q.items[key] != nil {
+			continue // listed, or buried, or its deletion is in flight
+		}
+		// A lookup that fails leaves a tombstone without a last state.
+		last, exists, err := q.KnownObjects.GetByKey(key)
+		if err != nil || !exists {
+			last = nil
+		}
+		bury(key, last)
+	}
+}
+
+// startLocked makes everything that waits or is in flight the startup batch.
+func (q *DeltaFIFO) startLocked() {
+	for i := range q.order.len() {
+		(*q.order.at(i)).initial = true
+	}
+	q.unapplied = q.order.len()
+	for _, it := range q.flight {
+		it.flightInitial = true
+	}
+	q.unapplied += len(q.flight)
+	q.populateLocked()
+}
+
+// snapshotter is a store that can list its keys and objects at once.
+type snapshotter interface {
+	Snapshot() (keys []string, objects []any)
+}
+
+// Resync enqueues a Sync delta for every known object whose key neither waits
+// nor is in flight: for those the store does not hold the last state.
+func (q *DeltaFIFO) Resync() error {
+	if q.KnownObjects == nil {
+		return nil
+	}
+	now := q.enter()
+	defer q.leave()
+	sync := func(key string, obj any) {
+		q.enqueueLocked(key, delta{Delta: cache.Delta{Type: cache.Sync, Object: obj}, arrived: now, cause: inspect.CauseResync})
+	}
+	if store, ok := q.KnownObjects.(snapshotter); ok {
+		keys, objects := store.Snapshot()
+		q.growLocked(len(keys))
+		for i, key := range keys {
+			if q.items[key] == nil {
+				sync(key, objects[i])
+			}
+		}
+		return nil
+	}
+	for _, key := range q.KnownObjects.ListKeys() {
+		if q.items[key] != nil {
+			continue
+		}
+		if obj, exists, err := q.KnownObjects.GetByKey(key); exists && err == nil {
+			sync(key, obj)
+		}
+	}
+	return nil
+}
+
+// Bookmark enqueues that everything up to resource version rv has been
+// enqueued. Of bookmarks with nothing between them the last one stays.
+//
+// Unlike client-go's DeltaFIFO, which ignores them, so that its store's version
+// stands still as long as no object changes.
+func (q *DeltaFIFO) Bookmark(rv string) error {
+	now := q.enter()
+	defer q.leave()
+	b := bookmark{
+		delta: delta{
+			Delta:   cache.Delta{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: rv}},
+			arrived: now,
+			cause:   inspect.CauseWatch,
+		},
+		position: q.head + int64(q.order.len()),
+	}
+	if n := q.bookmarks.len(); n > 0 && q.bookmarks.at(n-1).position == b.position {
+		*q.bookmarks.at(n - 1) = b
+		return nil
+	}
+	q.bookmarks.pushBack(b)
+	return nil
+}
+
+// enqueueLocked appends d to what waits for key. Two deletions in a row are one;
+// the one that knows the final state is kept.
+func (q *DeltaFIFO) enqueueLocked(key string, d delta) *item {
+	it := q.items[key]
+	if it == nil {
+		it = q.pool.get()
+		it.key = key
+		q.items[key] = it
+		q.widest = max(q.widest, len(q.items))
+	}
+	if d.Type == cache.Deleted && q.deletedLocked(it, d) {
+		return it
+	}
+	it.waiting = append(it.waiting, d)
+	q.countLocked(1)
+	if !it.queued {
+		it.queued = true
+		q.order.pushBack(it)
+	}
+	return it
+}
+
+// deletedLocked says that the last delta of it is a deletion already, after
+// giving it d's object where that knows more. What is in flight stays as it is.
+func (q *DeltaFIFO) deletedLocked(it *item, d delta) bool {
+	if n := len(it.waiting); n > 0 {
+		last := &it.waiting[n-1]
+		if last.Type != cache.Deleted {
+			return false
+		}
+		if _, unknown := last.Object.(cache.DeletedFinalStateUnknown); unknown {
+			last.Object, last.cause = d.Object, d.cause
+		}
+		return true
+	}
+	return it.flight > 0 && q.batch[it.newest].Type == cache.Deleted
+}
+
+// growLocked makes room for n new keys, if they are many for what is there.
+func (q *DeltaFIFO) growLocked(n int) {
+	if n < 1024 || n < 2*len(q.items) {
+		return
+	}
+	items := make(map[string]*item, n+len(q.items))
+	for key, it := range q.items {
+		items[key] = it
+	}
+	q.items = items
+	q.order.grow(n)
+}

@@ -1,0 +1,146 @@
+package deltafifo
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// CheckInvariants returns the first comment of a field that does not hold.
+func (q *DeltaFIFO) CheckInvariants() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.core.checkInvariantsLocked(); err != nil {
+		return err
+	}
+	if err := q.checkOrderLocked(); err != nil {
+		return err
+	}
+	return q.checkFlightLocked()
+}
+
+func (c *core) checkInvariantsLocked() error {
+	entries := 0
+	for i := range c.batch {
+		if c.batch[i].index != i {
+			return fmt.Errorf("entry %d of the batch says it is %d", i, c.batch[i].index)
+		}
+		if c.batch[i].Type != cache.Bookmark {
+			entries++
+		}
+	}
+	switch {
+	case entries != c.inFlight:
+		return fmt.Errorf("%d deltas in flight, counted %d", entries, c.inFlight)
+	case c.applying && !c.turn:
+		return fmt.Errorf("applying out of turn")
+	case !c.applying && len(c.batch) > 0:
+		return fmt.Errorf("%d entries in the batch that nobody applies", len(c.batch))
+	case c.waiting > c.peak:
+		return fmt.Errorf("%d deltas wait, peak %d", c.waiting, c.peak)
+	case c.unapplied < 0:
+		return fmt.Errorf("%d of the startup batch left", c.unapplied)
+	case c.isSynced() != (c.populated && c.unapplied == 0):
+		return fmt.Errorf("synced %v, populated %v, %d left", c.isSynced(), c.populated, c.unapplied)
+	}
+	return nil
+}
+
+func (q *DeltaFIFO) checkOrderLocked() error {
+	deltas, queued, startup := 0, 0, 0
+	for key, it := range q.items {
+		if it.key != key {
+			return fmt.Errorf("item %q is stored as %q", it.key, key)
+		}
+		if it.queued != (len(it.waiting) > 0) {
+			return fmt.Errorf("%q: queued %v with %d deltas", key, it.queued, len(it.waiting))
+		}
+		if !it.queued && it.flight == 0 {
+			return fmt.Errorf("%q neither waits nor is in flight", key)
+		}
+		deltas += len(it.waiting)
+		for _, is := range []bool{it.initial, it.flightInitial} {
+			if is {
+				startup++
+			}
+		}
+		for i := 1; i < len(it.waiting); i++ {
+			if it.waiting[i].arrived < it.waiting[i-1].arrived {
+				return fmt.Errorf("%q: delta %d is older than the one before it", key, i)
+			}
+			if it.waiting[i].Type == cache.Deleted && it.waiting[i-1].Type == cache.Deleted {
+				return fmt.Errorf("%q: two deletions in a row", key)
+			}
+		}
+		if it.queued {
+			queued++
+		}
+	}
+	if deltas != q.waiting || queued != q.order.len() || startup != q.unapplied {
+		return fmt.Errorf("%d deltas on %d keys, %d of the startup batch; counted %d, %d, %d",
+			deltas, queued, startup, q.waiting, q.order.len(), q.unapplied)
+	}
+	oldest, ok := q.oldestLocked()
+	for i := range q.order.len() {
+		it := *q.order.at(i)
+		if q.items[it.key] != it || !it.queued {
+			return fmt.Errorf("position %d holds %q, which does not wait", i, it.key)
+		}
+		if !ok || it.waiting[0].arrived < oldest {
+			return fmt.Errorf("%q at %d is older than the oldest", it.key, i)
+		}
+	}
+	for i := range q.bookmarks.len() {
+		b := q.bookmarks.at(i)
+		if b.position < q.head || b.position > q.head+int64(q.order.len()) {
+			return fmt.Errorf("bookmark at %d, queue from %d, %d long", b.position, q.head, q.order.len())
+		}
+		if i > 0 && b.position <= q.bookmarks.at(i-1).position {
+			return fmt.Errorf("bookmarks %d and %d are not in order", i-1, i)
+		}
+	}
+	return nil
+}
+
+func (q *DeltaFIFO) checkFlightLocked() error {
+	flying := 0
+	for _, it := range q.flight {
+		if q.items[it.key] != it || it.flight == 0 {
+			return fmt.Errorf("%q is among those in flight, with %d deltas", it.key, it.flight)
+		}
+		for i := it.newest + 1 - it.flight; i <= it.newest; i++ {
+			if q.batch[i].Key != it.key {
+				return fmt.Errorf("entry %d is %q's, not %q's", i, q.batch[i].Key, it.key)
+			}
+		}
+		flying += it.flight
+	}
+	for key, it := range q.items {
+		if it.flight > 0 {
+			flying -= it.flight
+		}
+		_ = key
+	}
+	if flying != 0 {
+		return fmt.Errorf("flight and items differ by %d deltas", flying)
+	}
+	return nil
+}
+
+// ForgetInFlight makes the queue forget what is in flight, as one that did not
+// keep track would from the start. Called from process.
+func (q *DeltaFIFO) ForgetInFlight() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, it := range q.flight {
+		it.flight, it.newest = 0, 0
+		if it.flightInitial {
+			it.flightInitial = false
+			q.unapplied--
+		}
+		if !it.queued {
+			delete(q.items, it.key)
+		}
+	}
+	q.flight = nil
+}
