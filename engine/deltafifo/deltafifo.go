@@ -24,11 +24,8 @@ type DeltaFIFO struct {
 	// items holds every key that waits or is in flight, and no other.
 	items map[string]*item
 	// order holds the items that wait, the next to be popped first: those that
-	// were put back, then the others in the order of their first delta. The
-	// first has position head, the next head+1 and so on; a key keeps its
-	// position as long as it waits.
+	// were put back, then the others in the order of their first delta.
 	order ring[*item]
-	head  int64
 	// flight holds the items in flight, in the order of batch.
 	flight []*item
 	// bookmarks wait for their position: each is popped when everything before
@@ -93,17 +90,6 @@ func (q *DeltaFIFO) push(t cache.DeltaType, obj any) error {
 	return nil
 }
 
-// prepare returns the key of obj, which is made before it is transformed, and
-// what is enqueued for it.
-func (q *DeltaFIFO) prepare(obj any) (string, any, error) {
-	key, err := q.keyOf(obj)
-	if err != nil {
-		return "", nil, cache.KeyError{Obj: obj, Err: err}
-	}
-	obj, err = q.transform(obj)
-	return key, obj, err
-}
-
 // Delete enqueues a Deleted delta, unless the object is neither known nor
 // waiting nor in flight: a relist has seen to that deletion already. Errors are
 // as Add's.
@@ -145,7 +131,7 @@ func (q *DeltaFIFO) existsLocked(key string) bool {
 //
 // As in client-go, an object without a key, or one that the Transformer
 // refuses, ends it: what stands before it in list is enqueued, nothing else is.
-func (q *DeltaFIFO) Replace(list []any, _ string) error {
+func (q *DeltaFIFO) Replace(list []any, rv string) error {
 	keys := make([]string, 0, len(list))
 	objects := list
 	if q.Options.Transformer != nil {
@@ -176,6 +162,11 @@ func (q *DeltaFIFO) Replace(list []any, _ string) error {
 		return failed
 	}
 	q.buryLocked(now, cause)
+	if rv != "" {
+		// What the list left unchanged carries no newer version than before:
+		// only the list's own says how far the store then is.
+		q.bookmarkLocked(rv, now, cause)
+	}
 	q.replaced = true
 	if !q.populated {
 		q.startLocked()
@@ -282,20 +273,24 @@ func (q *DeltaFIFO) Resync() error {
 func (q *DeltaFIFO) Bookmark(rv string) error {
 	now := q.enter()
 	defer q.leave()
+	q.bookmarkLocked(rv, now, inspect.CauseWatch)
+	return nil
+}
+
+func (q *DeltaFIFO) bookmarkLocked(rv string, now time.Duration, cause inspect.Cause) {
 	b := bookmark{
 		delta: delta{
 			Delta:   cache.Delta{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: rv}},
 			arrived: now,
-			cause:   inspect.CauseWatch,
+			cause:   cause,
 		},
 		position: q.head + int64(q.order.len()),
 	}
 	if n := q.bookmarks.len(); n > 0 && q.bookmarks.at(n-1).position == b.position {
 		*q.bookmarks.at(n - 1) = b
-		return nil
+		return
 	}
 	q.bookmarks.pushBack(b)
-	return nil
 }
 
 // enqueueLocked appends d to what waits for key. Two deletions in a row are one;

@@ -136,7 +136,9 @@ func TestSyncedMeansApplied(t *testing.T) {
 	var initial []bool
 	_, _, err := q.PopEntries(upTo(3), func(batch []deltafifo.Entry) []deltafifo.Entry {
 		for _, e := range batch {
-			initial = append(initial, e.InInitialList)
+			if e.Type != cache.Bookmark {
+				initial = append(initial, e.InInitialList)
+			}
 		}
 		if q.HasSynced() {
 			t.Error("synced before the last of the first list was applied")
@@ -150,6 +152,18 @@ func TestSyncedMeansApplied(t *testing.T) {
 	if !q.HasSynced() || !cache.IsDone(q.HasSyncedChecker()) {
 		t.Error("not synced after the first list was applied")
 	}
+}
+
+func TestABookmarkSaysHowFarAListHasBroughtTheStore(t *testing.T) {
+	q := deltafifo.New(deltafifo.Options{})
+	must(t, q.Replace(list(obj("a", 1)), "9"))
+	_, _, err := q.PopEntries(upTo(10), func(batch []deltafifo.Entry) []deltafifo.Entry {
+		if info, ok := batch[len(batch)-1].Object.(cache.BookmarkInfo); !ok || info.ResourceVersion != "9" {
+			t.Errorf("the list's last entry is %v, want a bookmark at 9", batch[len(batch)-1])
+		}
+		return nil
+	})
+	must(t, err, q.CheckInvariants())
 }
 
 func TestCausesSayWhichMethodItWas(t *testing.T) {
@@ -173,9 +187,9 @@ func TestCausesSayWhichMethodItWas(t *testing.T) {
 	must(t, q.Replace(list(obj("idle", 4)), "4"))
 	pop()
 	want(t, "causes", got, []string{
-		"Replaced a: initial", "Replaced idle: initial", "Deleted gone: initial",
+		"Replaced a: initial", "Replaced idle: initial", "Deleted gone: initial", "Bookmark : initial",
 		"Updated a: watch", "Sync idle: resync",
-		"Replaced idle: relist", "Deleted a: relist",
+		"Replaced idle: relist", "Deleted a: relist", "Bookmark : relist",
 	})
 }
 
@@ -324,7 +338,7 @@ func TestSyncWaitsForWhatWasPutBack(t *testing.T) {
 	must(t, q.Replace(list(obj("a", 1), obj("b", 1)), "1"))
 	refuse := func(batch []deltafifo.Entry) []deltafifo.Entry {
 		for _, e := range batch {
-			if !e.InInitialList {
+			if e.Type != cache.Bookmark && !e.InInitialList {
 				t.Errorf("%s is not in the initial list", e.Key)
 			}
 		}
