@@ -151,6 +151,8 @@ func (c *Cluster) apiServerFlags() []string {
 		// Nobody asks for the endpoints of the service "kubernetes", and keeping
 		// them delays the server's end.
 		"--endpoint-reconciler-type=none",
+		// Without it the server waits a minute for clients to end their watches.
+		"--shutdown-watch-termination-grace-period=1s",
 		// What stays on works without controllers and shapes pods as a real
 		// cluster does: Priority, DefaultTolerationSeconds, NamespaceLifecycle.
 		"--disable-admission-plugins=" + strings.Join([]string{
