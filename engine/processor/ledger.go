@@ -1,0 +1,200 @@
+package processor
+
+import (
+	"sync"
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/tap"
+)
+
+const (
+	// ringSize is how many calls a listener notes down before it has to take its
+	// lock to settle them.
+	ringSize = 64
+	// busyWindow is half of the busy time that BusyRate looks back on.
+	busyWindow = 5 * time.Second
+	noRound    = ^uint32(0)
+)
+
+// record is one call of a handler.
+type record struct {
+	ended int64 // on the processor's clock
+	took  time.Duration
+	cause inspect.Cause
+}
+
+// ledger is what is known of a listener's calls. The listener's goroutine notes
+// each call in ring without a lock, and makes it known by counting it; whoever
+// holds mu settles what was noted.
+//
+//	goroutine:  ring[k % ringSize] = record k;  delivered = k + 1
+//	mu holder:  records [settled, delivered) → time, causes, busy;  settled = delivered
+//
+// The goroutine writes record k only if it knows record k - ringSize settled,
+// which it finds out under mu.
+type ledger struct {
+	ring [ringSize]record
+	// known is a value that settled has had; only the goroutine touches it.
+	known uint64
+
+	// mu guards the fields below.
+	mu      sync.Mutex
+	settled uint64
+	time    tap.Latency
+	causes  inspect.CauseCounts
+	busy    busy
+	// rate and arrivals are sampled when somebody reads, and by Sample.
+	rate, arrivals tap.Rate
+
+	// from is where the listener stood when fromDone calls had returned; the zero
+	// position if it stands nowhere. Entries [from.index, runEnd) of its chunk
+	// are for the listener and being delivered since runBegan; there is no such
+	// run if runEnd is from.index.
+	from     position
+	fromDone uint64
+	runEnd   int
+	runBegan int64
+
+	// roundBegan is when the last resync round began to be delivered, roundGap
+	// how long that was after the one before it. Zero if there was none.
+	roundBegan int64
+	roundGap   time.Duration
+
+	panics    uint64
+	lastPanic string
+}
+
+// begin starts the averages.
+func (g *ledger) begin(now time.Time) {
+	g.rate.Sample(now, 0)
+	g.arrivals.Sample(now, 0)
+}
+
+// add notes the call number k.
+func (g *ledger) add(k uint64, r record) {
+	if k-g.known == ringSize {
+		g.mu.Lock()
+		g.settleLocked(k)
+		g.known = k
+		g.mu.Unlock()
+	}
+	g.ring[k%ringSize] = r
+}
+
+// settleLocked works in the calls below done that were noted.
+func (g *ledger) settleLocked(done uint64) {
+	for ; g.settled < done; g.settled++ {
+		r := &g.ring[g.settled%ringSize]
+		g.time.Record(time.Unix(0, r.ended), r.took, 1)
+		g.causes.Add(r.cause, 1)
+		g.busy.add(r.took)
+	}
+}
+
+// at says where the listener stands without being at work.
+func (g *ledger) at(pos position, done uint64) {
+	g.mu.Lock()
+	g.from, g.fromDone, g.runEnd = pos, done, pos.index
+	g.mu.Unlock()
+}
+
+// place returns where the listener was told to go on.
+func (g *ledger) place() position {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.from
+}
+
+// beginRun says that the entries from pos up to end are being delivered.
+func (g *ledger) beginRun(pos position, end int, done uint64, now int64) {
+	g.mu.Lock()
+	g.from, g.fromDone, g.runEnd, g.runBegan = pos, done, end, now
+	g.mu.Unlock()
+}
+
+// beginRound says that the first notification of a resync round is delivered.
+func (g *ledger) beginRound(now int64) {
+	g.mu.Lock()
+	if g.roundBegan != 0 {
+		g.roundGap = time.Duration(now - g.roundBegan)
+	}
+	g.roundBegan = max(now, 1)
+	g.mu.Unlock()
+}
+
+func (g *ledger) panicked(text string) {
+	g.mu.Lock()
+	g.panics++
+	g.lastPanic = text
+	g.mu.Unlock()
+}
+
+// standing returns the entry that the listener has not been given yet, after
+// done calls, or is being given: then inCall is true and began says since when.
+func (g *ledger) standingLocked(l *Listener, done uint64) (e *entry, inCall bool, began int64) {
+	if g.from.chunk == nil {
+		return nil, false, 0
+	}
+	i := g.from.index + int(done-g.fromDone)
+	if i < g.runEnd {
+		began = g.runBegan
+		if done > g.fromDone {
+			began = g.ring[(done-1)%ringSize].ended
+		}
+		return &g.from.chunk.entries[i], true, began
+	}
+	return ahead(position{g.from.chunk, i}, l), false, 0
+}
+
+// ahead returns the first entry from pos on that is for l, looking no further
+// than a few runs: the listener itself is on its way there.
+func ahead(pos position, l *Listener) *entry {
+	for range 16 {
+		if pos.index < int(pos.chunk.n.Load()) {
+			e := &pos.chunk.entries[pos.index]
+			if e.to.includes(l) {
+				return e
+			}
+			pos.index += int(e.skip)
+			continue
+		}
+		next, ok := pos.next()
+		if !ok {
+			return nil
+		}
+		pos = next
+	}
+	return nil
+}
+
+// busy remembers the calls of the last five to ten seconds that a handler was
+// at work.
+type busy struct{ current, previous stint }
+
+type stint struct {
+	calls uint64
+	time  time.Duration
+}
+
+func (b *busy) add(took time.Duration) {
+	b.current.calls++
+	b.current.time += took
+	if b.current.time >= busyWindow {
+		b.previous, b.current = b.current, stint{}
+	}
+}
+
+// rate returns calls a second of busy time, 0 if it is not known. A call that
+// is under way for longer than calls usually take counts as busy time too: a
+// handler that is stuck gets slower.
+func (b *busy) rate(underWay time.Duration) float64 {
+	calls, busy := b.current.calls+b.previous.calls, b.current.time+b.previous.time
+	if calls == 0 || busy <= 0 {
+		return 0
+	}
+	if usual := busy / time.Duration(calls); underWay > usual {
+		busy += underWay - usual
+	}
+	return float64(calls) / busy.Seconds()
+}

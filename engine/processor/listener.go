@@ -1,0 +1,323 @@
+package processor
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// bumpEvery is how often a listener that works off a backlog says that its
+// vitals have changed. One that runs dry says so at once.
+const bumpEvery = int64(10 * time.Millisecond)
+
+// Listener is one handler's registration: a cursor into the log and, while the
+// processor runs, one goroutine that moves it.
+//
+//	             published, for it           not for it
+//	asleep ──────────────────────▶ at work ──────────────▶ skips the run
+//	  ▲   wakeUp hands over where     │ calls the handler, entry by entry
+//	  └───────────────────────────────┘
+//	       nothing more: sleep lets go of the log
+//
+// Asleep it holds nothing of the log, only the number of the position where it
+// stood: whoever publishes for it hands over where the batch begins.
+type Listener struct {
+	p        *Processor
+	handler  cache.ResourceEventHandler
+	observer Observer // handler, if it is one
+	name     string
+	explorer bool
+	logger   klog.Logger
+
+	// Guarded by the processor's mu. asked, granted and nextResync are the
+	// resync periods and when the next is due; due says whether DueOnly
+	// notifications are for it.
+	asked, granted time.Duration
+	nextResync     time.Time
+	due            bool
+
+	// joined and joinedInitial are the processor's counts when it was added; own
+	// and ownInitial count what was addressed to it and not to every listener.
+	// finalAddressed and finalInitial are what it came to; they are written
+	// before retired is set, after which nothing is addressed to it.
+	joined, joinedInitial        uint64
+	own, ownInitial              atomic.Uint64
+	finalAddressed, finalInitial uint64
+	retired                      atomic.Bool
+
+	// asleep is not 0 while the goroutine holds no position and receives from
+	// wake before it does anything else: then it is one more than the number of
+	// the position where it stood. Whoever turns it to 0 sends one token, unless
+	// it is the goroutine itself, so wake never holds two.
+	asleep atomic.Uint64
+	wake   chan struct{}
+	// quitting says that the call under way is the last; quitted closes then.
+	quitting atomic.Bool
+	quitted  chan struct{}
+	shutdown chan struct{} // closes when the handler is not called any more
+	synced   chan struct{} // closes when the handler is synced
+	syncOnce sync.Once
+
+	// Written by the goroutine only, read by anyone: how many calls have
+	// returned, and how many of them were part of the initial list.
+	delivered, initialDelivered atomic.Uint64
+
+	// Only the goroutine touches these. Entries below end in cursor's chunk, from
+	// the cursor on, are for this listener.
+	cursor  position
+	end     int
+	last    int64  // when the last call ended, or the run began
+	bumped  int64  // when the generation was bumped last
+	round   uint32 // the resync round delivered last
+	pausing bool   // a crash was survived: wait before the next call
+
+	records ledger
+}
+
+func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) *Listener {
+	l := &Listener{
+		p:          p,
+		handler:    h,
+		name:       o.Name,
+		explorer:   o.Explorer,
+		asked:      o.ResyncAsked,
+		granted:    o.ResyncGranted,
+		nextResync: o.Now.Add(o.ResyncGranted),
+		due:        !o.Explorer,
+		wake:       make(chan struct{}, 1),
+		quitted:    make(chan struct{}),
+		shutdown:   make(chan struct{}),
+		synced:     make(chan struct{}),
+		round:      noRound,
+	}
+	l.observer, _ = h.(Observer)
+	if o.Logger != nil {
+		l.logger = *o.Logger
+	} else {
+		l.logger = klog.Background()
+	}
+	l.records.begin(p.began.Add(time.Duration(p.now())))
+	return l
+}
+
+// ShutdownChan closes when the handler has been called for the last time and
+// that call has returned. cache.ShutDownEventHandler waits for it.
+func (l *Listener) ShutdownChan() <-chan struct{} { return l.shutdown }
+
+// Name returns what the listener was called when it was added.
+func (l *Listener) Name() string { return l.name }
+
+// place says where a listener begins that has not been started.
+func (l *Listener) place(pos position) {
+	l.cursor = pos
+	l.records.at(pos, 0)
+}
+
+// addressed counts the notifications that were for this listener so far.
+func (l *Listener) addressed() uint64 {
+	if l.retired.Load() {
+		return l.finalAddressed
+	}
+	return l.p.broadcast.Load() - l.joined + l.own.Load()
+}
+
+// initialTotal counts those among them that are part of the initial list.
+func (l *Listener) initialTotal() uint64 {
+	if l.retired.Load() {
+		return l.finalInitial
+	}
+	return l.p.initial.Load() - l.joinedInitial + l.ownInitial.Load()
+}
+
+// run calls the handler until it is told to quit.
+func (l *Listener) run() {
+	defer l.exit()
+	for l.next() {
+		l.deliver()
+	}
+}
+
+// exit ends the registration, if a handler that called runtime.Goexit has not
+// waited for that.
+//
+// Unlike client-go, whose listener would be queued for and never be called
+// again, such a listener is removed.
+func (l *Listener) exit() {
+	l.p.mu.Lock()
+	l.p.retireLocked(l)
+	l.exitLocked()
+	l.p.mu.Unlock()
+	l.p.generation.Bump()
+}
+
+// exitLocked lets go of everything. The processor's mu is held.
+func (l *Listener) exitLocked() {
+	l.cursor = position{}
+	l.records.at(position{}, l.delivered.Load())
+	l.p.forgetLocked(l)
+	l.p.restLocked()
+	close(l.shutdown)
+}
+
+// next moves the cursor to the next entries that are for this listener, and
+// sleeps while there are none. It returns false when it is to quit.
+func (l *Listener) next() bool {
+	for !l.quitting.Load() {
+		if n := int(l.cursor.chunk.n.Load()); l.cursor.index < n {
+			e := &l.cursor.chunk.entries[l.cursor.index]
+			if !e.to.includes(l) {
+				l.cursor.index += int(e.skip)
+				continue
+			}
+			l.beginRun(n)
+			return true
+		}
+		if pos, ok := l.cursor.next(); ok {
+			l.cursor = pos
+			continue
+		}
+		l.sleep()
+	}
+	return false
+}
+
+// beginRun finds out how far the entries go that are for this listener; the
+// first n of the chunk are published.
+func (l *Listener) beginRun(n int) {
+	entries := &l.cursor.chunk.entries
+	l.end = l.cursor.index
+	for l.end < n && entries[l.end].to.includes(l) {
+		l.end += int(entries[l.end].skip)
+	}
+	l.last = l.p.now()
+	l.records.beginRun(l.cursor, l.end, l.delivered.Load(), l.last)
+}
+
+// sleep waits until something is published for this listener, or it is to quit.
+func (l *Listener) sleep() {
+	l.records.at(position{}, l.delivered.Load())
+	l.bump(l.last)
+	// asleep is set before the log is read once more, and Publish reads it after
+	// the log was written: either this sees the entry or Publish sees it asleep.
+	stood := l.cursor.seq()
+	l.asleep.Store(stood + 1)
+	if l.quitting.Load() || l.more() {
+		if !l.asleep.CompareAndSwap(stood+1, 0) {
+			// Woken in the same moment. The cursor is right as it is; what was
+			// handed over may begin after what was just seen.
+			<-l.wake
+			l.p.awake.Add(-1)
+		}
+		return
+	}
+	l.cursor = position{}
+	l.p.rest()
+	<-l.wake
+	if from := l.records.place(); from.chunk != nil {
+		// Part of the batch may have been published, and delivered, before.
+		l.cursor = from.forward(stood)
+	}
+}
+
+// more says whether anything lies ahead of the cursor.
+func (l *Listener) more() bool {
+	if l.cursor.index < int(l.cursor.chunk.n.Load()) {
+		return true
+	}
+	_, ok := l.cursor.next()
+	return ok
+}
+
+// wakeUp lets a listener go on at from that fell asleep before the position
+// numbered end. Called with the processor's mu.
+func (l *Listener) wakeUp(from position, end uint64) {
+	stood := l.asleep.Load()
+	if stood == 0 || stood > end || !l.asleep.CompareAndSwap(stood, 0) {
+		return
+	}
+	l.p.awake.Add(1)
+	l.records.at(from, l.delivered.Load())
+	l.wake <- struct{}{} // has room: see asleep
+}
+
+// quit makes the call under way the last. Called with the processor's mu.
+func (l *Listener) quit() {
+	if l.quitting.Swap(true) {
+		return
+	}
+	close(l.quitted)
+	l.wakeUp(position{}, math.MaxUint64)
+}
+
+// deliver calls the handler with the entries up to end.
+func (l *Listener) deliver() {
+	for l.cursor.index < l.end && !l.quitting.Load() {
+		switch {
+		case l.pausing:
+			l.pause()
+		case l.p.panicPolicy == Contain:
+			l.callContained()
+		default:
+			l.callCrashing()
+		}
+	}
+}
+
+// callAll calls the handler with one entry after the other, until the run ends,
+// the listener is to quit, or the handler panics.
+func (l *Listener) callAll() {
+	entries := &l.cursor.chunk.entries
+	for l.cursor.index < l.end && !l.quitting.Load() {
+		e := &entries[l.cursor.index]
+		if e.Cause == inspect.CauseResync && e.round != l.round {
+			l.round = e.round
+			l.records.beginRound(l.last)
+		}
+		l.call(&e.Notification)
+		l.finish(e)
+	}
+}
+
+func (l *Listener) call(n *Notification) {
+	if l.observer != nil {
+		l.observer.OnNotification(n)
+		return
+	}
+	switch n.Kind {
+	case Add:
+		l.handler.OnAdd(n.New, n.Initial)
+	case Update:
+		l.handler.OnUpdate(n.Old, n.New)
+	case Delete:
+		l.handler.OnDelete(n.Old)
+	}
+}
+
+// finish accounts for a call that has returned or panicked. The end of one call
+// is the start of the next: one look at the clock for both.
+func (l *Listener) finish(e *entry) {
+	now := l.p.now()
+	done := l.delivered.Load()
+	l.records.add(done, record{ended: now, took: time.Duration(now - l.last), cause: e.Cause})
+	l.last = now
+	l.cursor.index++
+	l.delivered.Store(done + 1)
+	if e.Initial {
+		l.initialDelivered.Add(1)
+		l.syncIfDone()
+	}
+	if now-l.bumped > bumpEvery {
+		l.bump(now)
+	}
+}
+
+func (l *Listener) bump(now int64) {
+	l.bumped = now
+	l.p.generation.Bump()
+}

@@ -1,0 +1,432 @@
+package processor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/tap"
+)
+
+// PanicPolicy says what happens when a handler panics.
+type PanicPolicy uint8
+
+const (
+	// Crash lets the process die, as client-go does: apimachinery's
+	// runtime.HandleCrash logs the panic, calls its PanicHandlers and panics
+	// again. Where the program has set runtime.ReallyCrash to false, the
+	// notification is skipped and the next one waits for a second.
+	Crash PanicPolicy = iota
+	// Contain counts the panic, keeps key, value and stack in the listener's
+	// vitals, logs it, and goes on with the next notification.
+	Contain
+)
+
+// Options are what a processor needs to know of its informer. The zero value
+// works.
+type Options struct {
+	HandlerPanic PanicPolicy
+	// Generation is bumped when something a reader could see has changed. May
+	// be nil.
+	Generation *tap.Generation
+	// Upstream is done once the informer has synced; nil stands for an informer
+	// that is synced when it runs.
+	Upstream cache.DoneChecker
+	// KeyFunc names objects in vitals: CurrentKey and LastPanic. nil stands for
+	// cache.DeletionHandlingMetaNamespaceKeyFunc.
+	KeyFunc cache.KeyFunc
+}
+
+// ListenerOptions describe one handler.
+type ListenerOptions struct {
+	Name string
+	// Explorer marks the explorer's own listener: it receives what is addressed
+	// to the due listeners without ever being due itself.
+	Explorer bool
+	// ResyncAsked is what the handler asked for, ResyncGranted what the informer
+	// grants it. Now is when the granted period begins.
+	ResyncAsked, ResyncGranted time.Duration
+	Now                        time.Time
+	// Logger says where a panic is logged; nil stands for klog.Background().
+	Logger *klog.Logger
+}
+
+// ErrStopped is returned by Add once Run's context has ended.
+var ErrStopped = errors.New("processor has stopped")
+
+// Processor tells all listeners of an informer what happened to its objects.
+// New makes one. Safe for concurrent use, except that Add must not run at the
+// same time as Publish: what a late listener is given has to fit what follows.
+type Processor struct {
+	panicPolicy PanicPolicy
+	generation  *tap.Generation
+	upstream    cache.DoneChecker
+	keyFunc     cache.KeyFunc
+	// began is the zero of the clock that now reads, beganUnix the same moment
+	// in Unix nanoseconds.
+	began     time.Time
+	beganUnix int64
+
+	// broadcast counts the notifications addressed to every listener, initial
+	// those among them that are part of the initial list. Both are written under
+	// mu, before what they count is published: a listener that was given a
+	// notification finds it counted.
+	broadcast, initial atomic.Uint64
+	// awake counts the listeners that hold a position in the log, and Publish
+	// while it is at work. At zero nobody reads what was published.
+	awake atomic.Int32
+	// upstreamDone says that Run has seen the informer synced.
+	upstreamDone atomic.Bool
+	wg           sync.WaitGroup
+
+	// mu guards the fields below, and of each listener what its own fields say.
+	// It is taken before a listener's mu. No handler is called with it.
+	mu               sync.Mutex
+	started, stopped bool
+	// listeners is in the order of registration. Those that were removed stay
+	// until the call under way has returned; active counts the others.
+	listeners []*Listener
+	active    int
+	tail      *chunk // where the next notification goes
+	cleared   uint32 // tail.entries[:cleared] pin nothing
+	round     uint32 // grows when a resync round is begun
+	// due is whom DueOnly notifications are for, as of the last change: see
+	// dueLocked. dueKnown says that nothing has changed since.
+	due      *audience
+	dueEmpty bool
+	dueKnown bool
+}
+
+// New returns a processor without listeners. It does nothing until Run.
+func New(o Options) *Processor {
+	p := &Processor{
+		panicPolicy: o.HandlerPanic,
+		generation:  o.Generation,
+		upstream:    o.Upstream,
+		keyFunc:     o.KeyFunc,
+		began:       time.Now(),
+		tail:        new(chunk),
+	}
+	p.beganUnix = p.began.UnixNano()
+	if p.keyFunc == nil {
+		p.keyFunc = cache.DeletionHandlingMetaNamespaceKeyFunc
+	}
+	return p
+}
+
+// now returns the time since the processor was made. It never goes back.
+func (p *Processor) now() int64 { return int64(time.Since(p.began)) }
+
+// Add registers a handler. It is told of everything published from now on;
+// initial, the objects that are in the store already, is what it is told first,
+// and nobody else is. The caller sees to it that Publish does not run meanwhile.
+func (p *Processor) Add(h cache.ResourceEventHandler, o ListenerOptions, initial []any) (*Listener, error) {
+	if h == nil {
+		return nil, fmt.Errorf("add handler %q: it is nil", o.Name)
+	}
+	l := newListener(p, h, o)
+	batch := p.startupBatch(initial)
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return nil, fmt.Errorf("add handler %q: %w", o.Name, ErrStopped)
+	}
+	l.joined, l.joinedInitial = p.broadcast.Load(), p.initial.Load()
+	l.own.Store(uint64(len(initial)))
+	l.ownInitial.Store(uint64(len(initial)))
+	l.place(batch.before(p.tail.head()))
+	p.awake.Add(1)
+	p.listeners = append(p.listeners, l)
+	p.active++
+	p.dueKnown = false
+	if p.started {
+		p.wg.Go(l.run)
+		// With nothing to be given first, nothing is left to wait for.
+		l.syncIfDone()
+	}
+	p.generation.Bump()
+	return l, nil
+}
+
+// startup is a late listener's startup batch: a log of its own that leads into
+// the shared one.
+type startup struct{ first, last *chunk }
+
+func (p *Processor) startupBatch(initial []any) startup {
+	if len(initial) == 0 {
+		return startup{}
+	}
+	first := new(chunk)
+	w := writeAt(first, 0, p.beganUnix+p.now())
+	n := Notification{Kind: Add, Cause: inspect.CauseLateJoin, Initial: true}
+	for _, obj := range initial {
+		n.New = obj
+		w.append(&n, nil)
+	}
+	w.flush()
+	return startup{first, w.tail}
+}
+
+// before links the startup batch in front of pos and returns where to begin.
+func (s startup) before(pos position) position {
+	if s.first == nil {
+		return pos
+	}
+	s.last.from = pos.index
+	s.last.next.Store(pos.chunk)
+	return position{s.first, 0}
+}
+
+// Remove ends a registration: nothing published from now on is for it. The call
+// under way is its last, what else was pending is not delivered any more, as in
+// client-go. ShutdownChan closes when that call has returned. Removing twice, or
+// from a stopped processor, does nothing.
+func (p *Processor) Remove(reg cache.ResourceEventHandlerRegistration) error {
+	l, ok := reg.(*Listener)
+	if !ok {
+		return fmt.Errorf("remove handler: a %T is not a registration of this informer", reg)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.p != p || p.stopped || !p.retireLocked(l) {
+		return nil
+	}
+	if p.started {
+		l.quit()
+	} else {
+		l.exitLocked()
+	}
+	p.generation.Bump()
+	return nil
+}
+
+// retireLocked stops addressing l. It returns false if that had happened before.
+func (p *Processor) retireLocked(l *Listener) bool {
+	if l.retired.Load() {
+		return false
+	}
+	l.finalAddressed, l.finalInitial = l.addressed(), l.initialTotal()
+	l.retired.Store(true)
+	p.active--
+	p.dueKnown = false
+	return true
+}
+
+// Publish tells the listeners of a batch, in this order. The caller may reuse
+// the slice. It does not wait for handlers, nor for Run: what is published
+// before Run is delivered then. Without listeners, and after the end of Run, the
+// batch is dropped.
+//
+// Unlike client-go, Publish does not hold the caller up until the listeners have
+// been started: the log keeps what is for them.
+func (p *Processor) Publish(batch []Notification) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.active == 0 || p.stopped || len(batch) == 0 {
+		return
+	}
+	p.awake.Add(1)
+	first := p.tail.head()
+	toAll, toDue := p.appendLocked(batch)
+	end := p.tail.head().seq()
+	for _, l := range p.listeners {
+		if toAll || toDue && p.due.includes(l) {
+			l.wakeUp(first, end)
+		}
+	}
+	p.restLocked()
+	p.generation.Bump()
+}
+
+// appendLocked counts a batch, then publishes it. It returns whether some of it
+// was for every listener and whether some was for the due ones only.
+func (p *Processor) appendLocked(batch []Notification) (toAll, toDue bool) {
+	due, nobody := p.dueLocked()
+	var all, some tally
+	for i := range batch {
+		if batch[i].DueOnly && (due != nil || nobody) {
+			some.add(&batch[i])
+		} else {
+			all.add(&batch[i])
+		}
+	}
+	p.broadcast.Add(all.count)
+	p.initial.Add(all.initial)
+	if some.count > 0 && !nobody {
+		for l := range due.members {
+			l.own.Add(some.count)
+			l.ownInitial.Add(some.initial)
+		}
+	}
+
+	w := writeAt(p.tail, p.round, p.beganUnix+p.now())
+	for i := range batch {
+		switch {
+		case !batch[i].DueOnly:
+			w.append(&batch[i], nil)
+		case !nobody:
+			w.append(&batch[i], due)
+		}
+	}
+	w.flush()
+	if w.tail != p.tail {
+		p.tail, p.cleared = w.tail, 0
+	}
+	return all.count > 0, some.count > 0 && !nobody
+}
+
+// tally counts notifications for the same addressees.
+type tally struct{ count, initial uint64 }
+
+func (t *tally) add(n *Notification) {
+	t.count++
+	if n.Initial {
+		t.initial++
+	}
+}
+
+// restLocked gives up one hold on the log, and lets go of what the tail pins
+// if nobody is left who would read it.
+func (p *Processor) restLocked() {
+	if p.awake.Add(-1) == 0 {
+		p.clearLocked()
+	}
+}
+
+// rest is restLocked for a listener that falls asleep.
+func (p *Processor) rest() {
+	if p.awake.Add(-1) > 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.awake.Load() == 0 {
+		p.clearLocked()
+	}
+}
+
+func (p *Processor) clearLocked() {
+	n := p.tail.n.Load()
+	clear(p.tail.entries[p.cleared:n])
+	p.cleared = n
+}
+
+// Run starts the listeners, blocks until ctx ends, stops them, and returns when
+// the last handler has returned. Calls under way are finished, what is pending
+// is not delivered any more, as in client-go. A processor runs once.
+func (p *Processor) Run(ctx context.Context) {
+	p.start()
+	var upstream <-chan struct{}
+	if p.upstream != nil {
+		upstream = p.upstream.Done()
+		select {
+		case <-upstream:
+			p.upstreamSynced()
+		case <-ctx.Done():
+		}
+	} else {
+		p.upstreamSynced()
+	}
+	<-ctx.Done()
+	p.stop()
+	p.wg.Wait()
+	p.generation.Bump()
+}
+
+func (p *Processor) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.started {
+		panic("bug: a processor runs once")
+	}
+	p.started = true
+	for _, l := range p.listeners {
+		p.wg.Go(l.run)
+	}
+}
+
+// upstreamSynced makes those listeners synced that have been given all of the
+// initial list; the others see to it themselves from now on.
+func (p *Processor) upstreamSynced() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.upstreamDone.Store(true)
+	for _, l := range p.listeners {
+		if !l.retired.Load() {
+			l.syncIfDone()
+		}
+	}
+	p.generation.Bump()
+}
+
+func (p *Processor) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = true
+	for _, l := range p.listeners {
+		p.retireLocked(l)
+		l.quit()
+	}
+	// Listeners hold what they still need.
+	p.tail, p.cleared = &chunk{base: p.tail.head().seq()}, 0
+}
+
+// Len returns how many listeners are registered, the explorer's own included.
+func (p *Processor) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return len(p.listeners)
+	}
+	return p.active
+}
+
+// Listeners returns the vitals of every listener in the order of registration.
+// A removed listener is among them until its last call has returned. After Run
+// the listeners are as they were left: what is pending was not delivered. It
+// never waits for a handler.
+func (p *Processor) Listeners(now time.Time) []inspect.ListenerVitals {
+	p.mu.Lock()
+	listeners := slices.Clone(p.listeners)
+	vitals := make([]inspect.ListenerVitals, len(listeners))
+	for i, l := range listeners {
+		vitals[i] = l.registrationLocked()
+		vitals[i].Removing = l.retired.Load() && !p.stopped
+	}
+	p.mu.Unlock()
+	for i, l := range listeners {
+		l.fill(&vitals[i], now)
+	}
+	return vitals
+}
+
+// Sample brings the moving averages of all listeners up to date. Listeners does
+// so too; whoever owns the processor samples it about once a second while
+// nobody reads, so that what happened long ago is not averaged with what happens
+// now.
+func (p *Processor) Sample(now time.Time) {
+	p.mu.Lock()
+	listeners := slices.Clone(p.listeners)
+	p.mu.Unlock()
+	for _, l := range listeners {
+		l.sample(now)
+	}
+}
+
+// forgetLocked takes l off the list. What a stopped processor leaves behind can
+// still be read.
+func (p *Processor) forgetLocked(l *Listener) {
+	if p.stopped {
+		return
+	}
+	p.listeners = slices.DeleteFunc(p.listeners, func(o *Listener) bool { return o == l })
+}

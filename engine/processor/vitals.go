@@ -1,0 +1,89 @@
+package processor
+
+import (
+	"math"
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// registrationLocked returns what the processor's mu guards.
+func (l *Listener) registrationLocked() inspect.ListenerVitals {
+	v := inspect.ListenerVitals{
+		Name:          l.name,
+		Explorer:      l.explorer,
+		ResyncAsked:   l.asked,
+		ResyncGranted: l.granted,
+	}
+	if l.granted != 0 && !l.explorer {
+		v.NextResync = l.nextResync
+	}
+	return v
+}
+
+// fill adds the rest as of now. It waits for no handler: the listener's lock is
+// never held during a call.
+func (l *Listener) fill(v *inspect.ListenerVitals, now time.Time) {
+	v.Synced = l.HasSynced()
+	// What was delivered is read before what there is to deliver.
+	v.InitialDelivered = l.initialDelivered.Load()
+	v.InitialTotal = l.initialTotal()
+
+	at := int64(now.Sub(l.p.began))
+	if current := l.records.fill(v, l, now, at); current != nil {
+		v.CurrentKey = l.p.keyOf(current)
+	}
+}
+
+// fill adds what the ledger knows; at is now on the processor's clock. It
+// returns the object of the call under way.
+func (g *ledger) fill(v *inspect.ListenerVitals, l *Listener, now time.Time, at int64) (current any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	done := l.delivered.Load()
+	addressed := l.addressed()
+	g.settleLocked(done)
+
+	v.Delivered = done
+	v.Pending = addressed - done
+	v.Rate = g.rate.Sample(now, done)
+	v.ArrivalRate = g.arrivals.Sample(now, addressed)
+	v.Time = g.time.Summary()
+	v.Causes = g.causes
+	v.ResyncSeen = g.roundGap
+	v.Panics, v.LastPanic = g.panics, g.lastPanic
+
+	if v.Pending > 0 {
+		if e, inCall, began := g.standingLocked(l, done); e != nil {
+			v.Behind = max(time.Duration(at+l.p.beganUnix-e.At), 0)
+			if inCall {
+				v.InHandler = max(time.Duration(at-began), 1)
+				current = e.Object()
+			}
+		}
+	}
+	v.BusyRate = g.busy.rate(v.InHandler)
+	v.Drain = drain(v.Pending, v.BusyRate)
+	return current
+}
+
+// drain returns how long pending calls take at rate calls a second; -1 if the
+// rate is not known.
+func drain(pending uint64, rate float64) time.Duration {
+	if rate <= 0 {
+		return -1
+	}
+	ns := float64(pending) / rate * float64(time.Second)
+	if ns >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return time.Duration(ns)
+}
+
+func (l *Listener) sample(now time.Time) {
+	g := &l.records
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rate.Sample(now, l.delivered.Load())
+	g.arrivals.Sample(now, l.addressed())
+}
