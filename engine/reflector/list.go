@@ -1,0 +1,185 @@
+package reflector
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/pager"
+	"k8s.io/klog/v2"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// list is the step of PhaseListing: one LIST in as many pages as it takes, and
+// Replace with what it brought.
+//
+//	ok                         → becomeWatching      version = the list's
+//	expired or too new         → LIST again, once    versionGone = true
+//	any other error, or stored
+//	  in vain                  → becomeBackingOff    OnError
+func (r *Reflector) list(ctx context.Context) {
+	items, version, err := r.fetchList(ctx)
+	if err == nil {
+		if err = r.store.Replace(items, version); err != nil {
+			err = fmt.Errorf("store the result: %w", err)
+		}
+	}
+	switch {
+	case ctx.Err() != nil && err != nil:
+		// Unlike client-go, a request that the stop cancelled is no error.
+	case err != nil:
+		r.endOpenRequest(outcomeOf(inspect.VerbList, err), err, nextRetry)
+		failure := r.failed(OpList, err)
+		r.report(ctx, failure)
+		r.becomeBackingOff(toRound)
+	default:
+		r.endOpenRequest(inspect.OutcomeOK, nil, nextWatch)
+		r.completed(ctx, len(items), version)
+		r.becomeWatching()
+	}
+}
+
+// fetchList lists, and once more for the most recent state if the server does
+// not have the resource version asked for.
+func (r *Reflector) fetchList(ctx context.Context) ([]any, string, error) {
+	asked := r.listVersion()
+	p := r.newPager(asked)
+	list, paged, err := p.ListWithAlloc(ctx, metav1.ListOptions{ResourceVersion: asked})
+	if isExpired(err) || isTooNew(err) {
+		r.versionGone = true
+		list, paged, err = p.ListWithAlloc(ctx, metav1.ListOptions{ResourceVersion: r.listVersion()})
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if u, ok := list.(*unstructured.UnstructuredList); ok && isTable(u.GroupVersionKind()) {
+		return nil, "", fmt.Errorf("the server sent a %v, which holds rows and no objects; ask for the resource itself", u.GroupVersionKind())
+	}
+	// Pages from resource version "0" mean that the server has no cache for
+	// this resource; pages from another version don't, and must not make later
+	// lists bypass the cache.
+	if asked == "0" && paged {
+		r.paged = true
+	}
+	r.versionGone = false
+	return extract(list)
+}
+
+// extract returns the objects of a list and its resource version. Objects are
+// copied out of the list's array, so that one that stays doesn't keep them all.
+func extract(list runtime.Object) ([]any, string, error) {
+	about, err := meta.ListAccessor(list)
+	if err != nil {
+		return nil, "", fmt.Errorf("understand %T: %w", list, err)
+	}
+	objects, err := meta.ExtractListWithAlloc(list)
+	if err != nil {
+		return nil, "", fmt.Errorf("take the objects out of %T: %w", list, err)
+	}
+	items := make([]any, len(objects))
+	for i, obj := range objects {
+		items[i] = obj
+	}
+	return items, about.GetResourceVersion(), nil
+}
+
+// listVersion is the resource version a LIST asks for: at first "0", any state
+// that the server's cache has; then nothing older than what was seen; and the
+// most recent state if the server does not have that.
+func (r *Reflector) listVersion() string {
+	last := r.LastSyncResourceVersion()
+	switch {
+	case r.versionGone:
+		return ""
+	case last == "":
+		return "0"
+	}
+	return last
+}
+
+// newPager returns a pager that leaves its trace in the request log. A list
+// from a certain resource version is asked for in one page, since servers answer
+// only that from their cache; client-go does so.
+func (r *Reflector) newPager(version string) *pager.ListPager {
+	received := 0
+	p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		if o.Continue == "" {
+			// The first page; or, after a continue token or a resource version
+			// has expired, the first page of another LIST.
+			received = 0
+			r.openRequest(inspect.Request{
+				Verb:            inspect.VerbList,
+				Started:         time.Now(),
+				ResourceVersion: o.ResourceVersion,
+				Match:           string(o.ResourceVersionMatch),
+				Limit:           o.Limit,
+			})
+		}
+		list, err := r.source.ListWithContext(ctx, o)
+		if err != nil {
+			if ctx.Err() == nil {
+				r.endRequest(outcomeOf(inspect.VerbList, err), err, nextRetry)
+			}
+			return nil, err
+		}
+		received += r.receivedPage(list, received)
+		return list, nil
+	})
+	switch {
+	case r.options.PageSize != 0:
+		p.PageSize = r.options.PageSize
+	case r.paged:
+	case version != "" && version != "0":
+		p.PageSize = 0
+	}
+	return p
+}
+
+// receivedPage notes the progress of a LIST and returns the objects in a page.
+func (r *Reflector) receivedPage(list runtime.Object, before int) int {
+	n := meta.LenList(list)
+	r.mu.Lock()
+	q := r.requests.newest()
+	q.Pages++
+	q.Items += n
+	r.vitals.Received = before + n
+	if about, err := meta.ListAccessor(list); err == nil {
+		q.Returned = about.GetResourceVersion()
+		if left := about.GetRemainingItemCount(); left != nil {
+			r.vitals.Expected = before + n + int(*left)
+		}
+	}
+	r.mu.Unlock()
+	r.generation.Bump()
+	return n
+}
+
+// endOpenRequest ends the newest request unless it has ended: a LIST that fails
+// ends where it fails, one that succeeds when its result is stored.
+func (r *Reflector) endOpenRequest(outcome inspect.Outcome, err error, next string) {
+	r.mu.Lock()
+	open := r.requests.made > 0 && r.requests.newest().Ended.IsZero()
+	r.mu.Unlock()
+	if open {
+		r.endRequest(outcome, err, next)
+	}
+}
+
+// completed notes that the store was given a complete list.
+func (r *Reflector) completed(ctx context.Context, objects int, version string) {
+	r.mu.Lock()
+	if r.listed >= 0 {
+		r.vitals.Relists++
+	}
+	r.listed = objects
+	r.vitals.ResourceVersion = version
+	r.recoveredFromListingLocked()
+	r.mu.Unlock()
+	klog.FromContext(ctx).V(2).Info("Caches populated", "type", r.typeDescription, "reflector", r.name)
+	r.generation.Bump()
+}

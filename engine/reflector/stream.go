@@ -1,0 +1,384 @@
+package reflector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+const (
+	// markerComplaint is how often an initial stream without events and without
+	// end marker is complained about if there is no deadline for it.
+	markerComplaint = 10 * time.Second
+	// burst is how many events in a row are taken without a look at what else
+	// could end the stream, apart from the stop.
+	burst = 64
+)
+
+// errPanic ends the request during which the ListerWatcher or the store
+// panicked.
+var errPanic = errors.New("panic")
+
+// receiver is the part of a store that takes events.
+type receiver interface {
+	Add(obj any) error
+	Update(obj any) error
+	Delete(obj any) error
+}
+
+// stream is an open WATCH.
+type stream struct {
+	watch.Interface
+	// lives is how long it was asked to live, from opened on.
+	opened time.Time
+	lives  time.Duration
+	// initial collects the stream's beginning, everything there is, until the
+	// end marker comes; nil from then on, and in any other WATCH.
+	initial *gathering
+	// ordered: what comes now has ascending resource versions. The first events
+	// of a stream from "" or "0" are in no order, so theirs must not be asked
+	// for again; anything but ADDED ends them.
+	ordered bool
+	version string // of the last event, once ordered
+	// events and since are of the phase that reads the stream; lastEvent is
+	// since until there is one.
+	events    int
+	since     time.Time
+	lastEvent time.Time
+}
+
+// handOver makes the rest of an initial stream one to watch.
+func (s *stream) handOver() {
+	s.initial, s.ordered = nil, true
+	s.events, s.since = 0, time.Now()
+}
+
+// tooShort says that the stream closed as soon as it was opened and brought
+// nothing: a server or proxy that does not mean it.
+func (s *stream) tooShort() bool {
+	return s.events == 0 && time.Since(s.since) < veryShort
+}
+
+// openWatch asks for a WATCH and returns the stream. An error has not been
+// entered into the request log, the request has.
+func (r *Reflector) openWatch(ctx context.Context, o metav1.ListOptions) (*stream, error) {
+	seconds := watchTimeout(r.shortestWatch)
+	o.TimeoutSeconds = &seconds
+	o.AllowWatchBookmarks = true
+	now := time.Now()
+	s := &stream{
+		opened:    now,
+		since:     now,
+		lastEvent: now,
+		lives:     time.Duration(seconds) * time.Second,
+	}
+	s.ordered = o.SendInitialEvents == nil && o.ResourceVersion != "" && o.ResourceVersion != "0"
+	q := inspect.Request{
+		Verb:            inspect.VerbWatch,
+		Started:         s.opened,
+		ResourceVersion: o.ResourceVersion,
+		Match:           string(o.ResourceVersionMatch),
+		Timeout:         s.lives,
+	}
+	if o.SendInitialEvents != nil {
+		q.Verb = inspect.VerbWatchList
+		s.initial = newGathering(r.store)
+	}
+	r.openRequest(q)
+	w, err := r.source.WatchWithContext(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	s.Interface = w
+	return s, nil
+}
+
+// dropStream stops the watch under way, if there is one.
+func (r *Reflector) dropStream() {
+	if r.stream != nil {
+		r.stream.Stop()
+		r.stream = nil
+	}
+}
+
+// ending is why the reading of a stream ended.
+type ending uint8
+
+const (
+	endNone     ending = iota // it goes on
+	endFailed                 // the stream ended with an error
+	endClosed                 // the server closed it
+	endMarker                 // the initial events are complete; the stream is open
+	endNoMarker               // EndMarkerDeadline passed
+	endOutlived               // WatchGrace passed
+	endResync                 // a resync failed
+	endRelist                 // Relist was called
+	endStopped                // ctx ended
+)
+
+// consume reads a stream until something ends that: its beginning into what
+// gathers it, up to the end marker, any other into the store. The stream is left
+// open, whatever it was.
+func (r *Reflector) consume(ctx context.Context, s *stream) (ending, error) {
+	r.mu.Lock()
+	r.establishedAt = time.Now()
+	r.mu.Unlock()
+	var resyncFailed <-chan error
+	if s.initial == nil {
+		resyncFailed = r.resyncFailed()
+	}
+	marker := newAlarm(s.initial != nil, r.markerPatience())
+	defer marker.stop()
+	outlived := newAlarm(r.options.WatchGrace > 0, time.Until(s.opened.Add(s.lives+r.options.WatchGrace)))
+	defer outlived.stop()
+	events := s.ResultChan()
+	for {
+		if end, err := r.consumeBurst(ctx, s, events); end != endNone {
+			return end, err
+		}
+		select {
+		case <-ctx.Done():
+			return endStopped, nil
+		case event, open := <-events:
+			if end, err := r.take(ctx, s, event, open); end != endNone {
+				return end, err
+			}
+		case err := <-resyncFailed:
+			return endResync, err
+		case <-r.relistAsked:
+			return endRelist, nil
+		case <-outlived.C:
+			return endOutlived, fmt.Errorf("%w (%v) by %v", ErrOutlived, s.lives, r.options.WatchGrace)
+		case now := <-marker.C:
+			if r.markerOverdue(ctx, s, now) {
+				return endNoMarker, nil
+			}
+			marker.in(s.lastEvent.Add(r.markerPatience()).Sub(now))
+		}
+	}
+}
+
+// consumeBurst takes events as long as there are any, up to burst of them: a
+// select over everything that may end a stream costs more than an event.
+func (r *Reflector) consumeBurst(ctx context.Context, s *stream, events <-chan watch.Event) (ending, error) {
+	for range burst {
+		if ctx.Err() != nil {
+			return endStopped, nil
+		}
+		select {
+		case event, open := <-events:
+			if end, err := r.take(ctx, s, event, open); end != endNone {
+				return end, err
+			}
+		default:
+			return endNone, nil
+		}
+	}
+	return endNone, nil
+}
+
+// take deals with one receive from the stream's channel.
+func (r *Reflector) take(ctx context.Context, s *stream, event watch.Event, open bool) (ending, error) {
+	switch {
+	case !open:
+		return endClosed, nil
+	case event.Type == watch.Error:
+		return endFailed, apierrors.FromObject(event.Object)
+	}
+	if marker := r.deliver(ctx, s, event); marker && s.initial != nil {
+		return endMarker, nil
+	}
+	return endNone, nil
+}
+
+// deliver hands one event to the receiver, and notes what it says about the
+// stream. It reports whether the event was the end marker. What can't be
+// delivered is logged, counted and left behind; the resource version moves on
+// nevertheless, unless the object was not even one to look at.
+func (r *Reflector) deliver(ctx context.Context, s *stream, event watch.Event) (marker bool) {
+	obj, err := r.expected.check(event.Object)
+	if err != nil {
+		r.skip(ctx, event, err)
+		return false
+	}
+	var to receiver = r.store
+	if s.initial != nil {
+		to = s.initial
+	}
+	version := obj.GetResourceVersion()
+	switch event.Type {
+	case watch.Added:
+		err = to.Add(event.Object)
+	case watch.Modified:
+		s.ordered = true
+		err = to.Update(event.Object)
+	case watch.Deleted:
+		s.ordered = true
+		err = to.Delete(event.Object)
+	case watch.Bookmark:
+		s.ordered = true
+		marker = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+		if s.initial == nil && r.bookmarks != nil {
+			err = r.bookmarks.Bookmark(version)
+		}
+	default:
+		err = errors.New("unknown kind of event")
+	}
+	if err != nil {
+		r.skip(ctx, event, err)
+	}
+	r.observe(s, event.Type, version)
+	return marker
+}
+
+// observe notes an event that was looked at.
+func (r *Reflector) observe(s *stream, kind watch.EventType, version string) {
+	now := time.Now()
+	s.events++
+	s.lastEvent = now
+	if s.ordered {
+		s.version = version
+	}
+	r.mu.Lock()
+	v, q := &r.vitals, r.requests.newest()
+	if kind == watch.Bookmark {
+		v.Bookmarks++
+		v.LastBookmark = now
+		q.Bookmarks++
+	} else {
+		v.LastEvent = now
+		q.Items++
+	}
+	q.Returned = version
+	if s.initial != nil {
+		v.Received = len(s.initial.positions)
+	} else {
+		r.observeWatchedLocked(s, kind, version)
+	}
+	r.mu.Unlock()
+	if s.initial == nil && s.ordered && r.versions != nil {
+		r.versions.UpdateResourceVersion(version)
+	}
+	r.generation.Bump()
+}
+
+func (r *Reflector) observeWatchedLocked(s *stream, kind watch.EventType, version string) {
+	switch kind {
+	case watch.Added:
+		r.vitals.Added++
+	case watch.Modified:
+		r.vitals.Updated++
+	case watch.Deleted:
+		r.vitals.Deleted++
+	}
+	if s.ordered {
+		r.vitals.ResourceVersion = version
+	}
+	if r.failure != nil {
+		r.recoveredLocked()
+	}
+}
+
+// skip counts an event that was not enqueued, and says why.
+func (r *Reflector) skip(ctx context.Context, event watch.Event, err error) {
+	utilruntime.HandleErrorWithContext(ctx, err, "Watch event not enqueued", "reflector", r.name, "event", event.Type)
+	r.mu.Lock()
+	r.skipped++
+	r.mu.Unlock()
+	r.generation.Bump()
+}
+
+// Skipped counts the events that were not enqueued: of another type than
+// expected, without metadata, of an unknown kind, or refused by the store.
+func (r *Reflector) Skipped() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.skipped
+}
+
+// markerPatience is how long after its last event an initial stream is waited
+// for before something is done about its end marker.
+func (r *Reflector) markerPatience() time.Duration {
+	if r.options.EndMarkerDeadline > 0 {
+		return r.options.EndMarkerDeadline
+	}
+	return markerComplaint
+}
+
+// markerOverdue says that the initial stream is to be given up. Where there is
+// no deadline it only complains, as client-go does.
+func (r *Reflector) markerOverdue(ctx context.Context, s *stream, now time.Time) bool {
+	silent := now.Sub(s.lastEvent)
+	if silent < r.markerPatience() {
+		return false
+	}
+	if r.options.EndMarkerDeadline > 0 {
+		return true
+	}
+	klog.FromContext(ctx).Info("Warning: initial stream without its end marker", "reflector", r.name, "events", s.events, "silentFor", silent)
+	s.lastEvent = now
+	return false
+}
+
+// alarm is a timer that may not exist: then its channel is nil.
+type alarm struct {
+	C     <-chan time.Time
+	timer *time.Timer
+}
+
+func newAlarm(exists bool, d time.Duration) alarm {
+	if !exists {
+		return alarm{}
+	}
+	t := time.NewTimer(d)
+	return alarm{C: t.C, timer: t}
+}
+
+func (a alarm) in(d time.Duration) { a.timer.Reset(d) }
+
+func (a alarm) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
+
+// check returns an object's metadata if the object belongs into the store.
+func (e expectation) check(obj runtime.Object) (metav1.Object, error) {
+	if e.goType != nil && reflect.TypeOf(obj) != e.goType {
+		return nil, fmt.Errorf("object is a %T, not a %v", obj, e.goType)
+	}
+	if !e.kind.Empty() {
+		if kind := obj.GetObjectKind().GroupVersionKind(); kind != e.kind {
+			return nil, fmt.Errorf("object is a %v, not a %v", kind, e.kind)
+		}
+	}
+	if u, ok := obj.(*unstructured.Unstructured); ok && isTable(u.GroupVersionKind()) {
+		return nil, fmt.Errorf("object is a %v, which holds rows and no objects", u.GroupVersionKind())
+	}
+	about, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, fmt.Errorf("understand %T: %w", obj, err)
+	}
+	return about, nil
+}
+
+// isTable says that a server answered with the rows that kubectl prints instead
+// of objects.
+func isTable(kind schema.GroupVersionKind) bool {
+	return kind.Kind == "Table" && kind.Group == metav1.GroupName &&
+		(kind.Version == "v1" || kind.Version == "v1beta1")
+}
