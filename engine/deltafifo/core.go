@@ -26,6 +26,14 @@ type contents interface {
 	settleLocked(failed []Entry) (dropped []Entry)
 	// oldestLocked returns when the oldest waiting delta arrived.
 	oldestLocked() (time.Duration, bool)
+
+	keysLocked() int // how many keys wait
+	// What a page shows: rows in flight and rows that wait, by rank.
+	rowsLocked() (flying, waiting int)
+	flyingKeyLocked(i int) string
+	flyingRowLocked(i int) row
+	waitingKeyLocked(i int) string
+	waitingRowLocked(i int) row
 }
 
 // core is what both queues share: the lock and who waits at it, turns of
@@ -46,6 +54,12 @@ type core struct {
 	// turn says that a consumer is between beginTurn and endTurn, applying that
 	// its process is running. applying implies turn.
 	turn, applying bool
+	// turns counts them, so that a batch can be told from the one after it.
+	turns uint64
+	// head is the position of the first row that waits. The others follow; a
+	// row keeps its position as long as it waits. What is popped moves head up,
+	// what is put back moves it down.
+	head int64
 	// batch is what is in flight, kept to be used again. It is written under mu
 	// while applying is false, and read by anybody under mu.
 	batch []Entry
@@ -182,6 +196,7 @@ func (c *core) beginTurn() bool {
 		c.arrived.Wait()
 	}
 	c.turn = true
+	c.turns++
 	return true
 }
 
@@ -255,15 +270,17 @@ func (c *core) markFailedLocked(failed []Entry) (foreign []Entry) {
 	return foreign
 }
 
-// appendLocked appends a delta to the batch.
-func (c *core) appendLocked(key string, d *delta, initial bool) {
+// appendLocked appends a delta to the batch. startup says that it came with the
+// startup batch; what is popped before that there was one counts as initial too.
+func (c *core) appendLocked(key string, d *delta, startup bool) {
 	c.batch = append(c.batch, Entry{
 		Delta:         d.Delta,
 		Key:           key,
 		Arrived:       c.began.Add(d.arrived),
 		Cause:         d.cause,
-		InInitialList: initial,
+		InInitialList: startup || !c.populated,
 		Attempts:      int(d.attempts),
+		startup:       startup,
 		index:         len(c.batch),
 	})
 }
@@ -278,10 +295,11 @@ func (c *core) waitingAgain(e *Entry) delta {
 	}
 }
 
-// vitals fills in what both queues count.
+// vitalsLocked fills in what both queues count.
 func (c *core) vitalsLocked(now time.Time) inspect.QueueVitals {
 	v := inspect.QueueVitals{
 		Deltas:         c.waiting,
+		Keys:           c.contents.keysLocked(),
 		InFlight:       c.inFlight,
 		Peak:           c.peak,
 		BackPressureAt: c.BackPressureAt,

@@ -26,12 +26,12 @@ type Entry struct {
 	// InInitialList says that the delta's key was popped before the first
 	// Replace was used up: what client-go passes on as isInInitialList.
 	InInitialList bool
+	// failed is what process said of it, startup that it belongs to what the
+	// first Replace brought, index its place in the batch.
+	failed, startup bool
+	index           int
 	// Attempts counts how often the delta was put back.
 	Attempts int
-
-	// index is the entry's place in its batch, failed what process said of it.
-	index  int
-	failed bool
 }
 
 // Options configures a queue. The zero value works.
@@ -116,4 +116,15 @@ func (o *Options) transform(obj any) (any, error) {
 		return obj, nil
 	}
 	return o.Transformer(obj)
+}
+
+// prepare returns the key of obj, which is made before it is transformed, and
+// what is enqueued for it.
+func (o *Options) prepare(obj any) (string, any, error) {
+	key, err := o.keyOf(obj)
+	if err != nil {
+		return "", nil, cache.KeyError{Obj: obj, Err: err}
+	}
+	obj, err = o.transform(obj)
+	return key, obj, err
 }

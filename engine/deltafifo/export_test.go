@@ -46,6 +46,71 @@ func (c *core) checkInvariantsLocked() error {
 	return nil
 }
 
+// CheckInvariants returns the first comment of a field that does not hold.
+func (q *InOrder) CheckInvariants() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err := q.core.checkInvariantsLocked(); err != nil {
+		return err
+	}
+	tallies := map[string]tally{}
+	deltas, startup, lists, listed, resyncs := 0, 0, 0, 0, 0
+	for i := range q.entries.len() {
+		s := q.entries.at(i)
+		if i > 0 && s.arrived < q.entries.at(i-1).arrived {
+			return fmt.Errorf("entry %d is older than the one before it", i)
+		}
+		if s.tally != q.tallies[s.key] {
+			return fmt.Errorf("entry %d has not the tally of %q", i, s.key)
+		}
+		if s.startup {
+			startup++
+		}
+		if s.Type != cache.Bookmark {
+			deltas++
+		}
+		switch o := s.Object.(type) {
+		case cache.ReplacedAllInfo:
+			lists, listed = lists+1, listed+len(o.Objects)
+		case cache.SyncAllInfo:
+			resyncs++
+		}
+		if s.tally != nil {
+			t := tallies[s.key]
+			t.waiting++
+			tallies[s.key] = t
+		}
+	}
+	keys := len(tallies)
+	for i, t := range q.flight {
+		e := &q.batch[i]
+		if e.startup {
+			startup++
+		}
+		if t != q.tallies[e.Key] {
+			return fmt.Errorf("entry %d in flight has not the tally of %q", i, e.Key)
+		}
+		if t != nil {
+			t := tallies[e.Key]
+			t.flight++
+			tallies[e.Key] = t
+		}
+	}
+	if len(tallies) != len(q.tallies) {
+		return fmt.Errorf("%d keys, %d tallies", len(tallies), len(q.tallies))
+	}
+	for key, t := range tallies {
+		if *q.tallies[key] != t {
+			return fmt.Errorf("%q: tally %+v, counted %+v", key, *q.tallies[key], t)
+		}
+	}
+	got := [...]int{q.waiting, q.keys, q.unapplied, q.lists, q.listed, q.resyncs}
+	if is := [...]int{deltas, keys, startup, lists, listed, resyncs}; got != is {
+		return fmt.Errorf("waiting, keys, unapplied, lists, listed, resyncs: have %v, counted %v", got, is)
+	}
+	return nil
+}
+
 func (q *DeltaFIFO) checkOrderLocked() error {
 	deltas, queued, startup := 0, 0, 0
 	for key, it := range q.items {
@@ -115,11 +180,8 @@ func (q *DeltaFIFO) checkFlightLocked() error {
 		}
 		flying += it.flight
 	}
-	for key, it := range q.items {
-		if it.flight > 0 {
-			flying -= it.flight
-		}
-		_ = key
+	for _, it := range q.items {
+		flying -= it.flight
 	}
 	if flying != 0 {
 		return fmt.Errorf("flight and items differ by %d deltas", flying)

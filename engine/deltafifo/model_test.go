@@ -65,7 +65,9 @@ func (k *known) apply(key string, d cache.Delta) {
 	case cache.ReplacedAll:
 		k.objects = map[string]any{}
 		for _, o := range d.Object.(cache.ReplacedAllInfo).Objects {
-			k.objects[o.(*object).Name] = o
+			if o, ok := o.(*object); ok { // in no list of a server would it be otherwise
+				k.objects[o.Name] = o
+			}
 		}
 	default:
 		k.objects[key] = d.Object
@@ -104,7 +106,9 @@ func text(key string, d cache.Delta) string {
 	case cache.ReplacedAllInfo:
 		s := fmt.Sprintf("%s@%s", d.Type, o.ResourceVersion)
 		for _, o := range o.Objects {
-			s += fmt.Sprintf(" %s@%s", o.(*object).Name, o.(*object).ResourceVersion)
+			if o, ok := o.(*object); ok {
+				s += fmt.Sprintf(" %s@%s", o.Name, o.ResourceVersion)
+			}
 		}
 		return s
 	default:

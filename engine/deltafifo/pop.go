@@ -75,7 +75,7 @@ func (q *DeltaFIFO) takeLocked(limit int) (taken int) {
 func (q *DeltaFIFO) takeKeyLocked(it *item, limit int) int {
 	n := min(len(it.waiting), limit)
 	for i := range n {
-		q.appendLocked(it.key, &it.waiting[i], it.initial || !q.populated)
+		q.appendLocked(it.key, &it.waiting[i], it.initial)
 	}
 	it.flight, it.newest = n, len(q.batch)-1
 	q.flight = append(q.flight, it)
@@ -98,7 +98,7 @@ func (q *DeltaFIFO) takeKeyLocked(it *item, limit int) int {
 func (q *DeltaFIFO) takeBookmarksLocked() {
 	for q.bookmarks.len() > 0 && q.bookmarks.at(0).position <= q.head {
 		b := q.bookmarks.popFront()
-		q.appendLocked("", &b.delta, !q.isSynced())
+		q.appendLocked("", &b.delta, false)
 	}
 }
 
