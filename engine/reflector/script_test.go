@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 
 	v1 "k8s.io/api/core/v1"
@@ -129,7 +128,7 @@ func (s *script) run(line string) {
 		}
 		s.server.watches <- a
 	case "add", "modify", "delete", "unknown", "other", "bookmark", "error":
-		s.server.current().send(s.event(command, args))
+		s.server.current().send(scriptEvent(command, args))
 	case "eof":
 		close(s.server.current().result)
 	case "advance":
@@ -238,26 +237,6 @@ func (s *script) list(args []string) {
 		}
 	}
 	s.server.lists <- listAnswer{list: list}
-}
-
-func (s *script) event(kind string, args []string) watch.Event {
-	switch kind {
-	case "add":
-		return watch.Event{Type: watch.Added, Object: pod(args[0])}
-	case "modify":
-		return watch.Event{Type: watch.Modified, Object: pod(args[0])}
-	case "delete":
-		return watch.Event{Type: watch.Deleted, Object: pod(args[0])}
-	case "unknown":
-		return watch.Event{Type: "REVOKED", Object: pod(args[0])}
-	case "other": // an object of another type
-		p := pod(args[0])
-		return watch.Event{Type: watch.Added, Object: &v1.Secret{ObjectMeta: p.ObjectMeta}}
-	case "bookmark":
-		return watch.Event{Type: watch.Bookmark, Object: bookmark(args[0], len(args) > 1)}
-	default:
-		return errorEvent(args[0])
-	}
 }
 
 // take returns what happened since the last call, and the phase if it changed.

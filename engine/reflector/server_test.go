@@ -61,9 +61,9 @@ type server struct {
 }
 
 type listAnswer struct {
-	list runtime.Object
-	err  error
-	hook func()
+	list  runtime.Object
+	err   error
+	delay time.Duration
 }
 
 type watchAnswer struct {
@@ -90,8 +90,10 @@ func (s *server) ListWithContext(ctx context.Context, o metav1.ListOptions) (run
 	s.trace.add("LIST %s", describeOptions(o))
 	select {
 	case a := <-s.lists:
-		if a.hook != nil {
-			a.hook()
+		select {
+		case <-time.After(a.delay):
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 		return a.list, a.err
 	case <-ctx.Done():
@@ -274,6 +276,26 @@ func podList(version string, pods ...string) *v1.PodList {
 		l.Items = append(l.Items, *pod(p))
 	}
 	return l
+}
+
+// scriptEvent makes the event of a command such as add a@1 or bookmark 7 end.
+func scriptEvent(kind string, args []string) watch.Event {
+	switch kind {
+	case "add":
+		return watch.Event{Type: watch.Added, Object: pod(args[0])}
+	case "modify":
+		return watch.Event{Type: watch.Modified, Object: pod(args[0])}
+	case "delete":
+		return watch.Event{Type: watch.Deleted, Object: pod(args[0])}
+	case "unknown":
+		return watch.Event{Type: "REVOKED", Object: pod(args[0])}
+	case "other": // an object of another type
+		p := pod(args[0])
+		return watch.Event{Type: watch.Added, Object: &v1.Secret{ObjectMeta: p.ObjectMeta}}
+	case "bookmark":
+		return watch.Event{Type: watch.Bookmark, Object: bookmark(args[0], len(args) > 1)}
+	}
+	return errorEvent(args[0])
 }
 
 // failure makes the error of a word: an HTTP status, "toolarge" or "refused".
