@@ -1,0 +1,83 @@
+// Package engine is a shared informer that can be looked into: our own
+// implementation of client-go's pipeline, usable in its place.
+//
+//	API server                                                     │ goroutines
+//	    │ LIST, WATCH                                              │
+//	    ▼                                                          │
+//	Reflector ────── Add Update Delete Replace Resync Bookmark ──┐ │ reflector
+//	    ▲                                                        │ │
+//	    │ resync: is anybody due? (processor.ShouldResync)       │ │
+//	                                                             ▼ │
+//	┌──────────────────────── DeltaFIFO ────────────────────────┐  │
+//	│ keys in order of arrival, each with its Deltas            │  │ the queue's lock
+//	│ in flight: popped and not yet applied                     │  │
+//	└───────────────────────────────────────────────────────────┘  │
+//	    │                                                          │
+//	  gate    run, pause, step, limit: before Pop                  │ Run
+//	    ▼                                                          │
+//	HandleDeltas ── 1. apply ──▶ Indexer (objects, indices)        │ handleMu, the
+//	    │                           ▲                              │ store's lock
+//	    │ 2. publish                │ known objects, readers       │
+//	    ▼                                                          │
+//	Processor: one log of notifications                            │ the log's lock
+//	    │           │                │                             │
+//	    ▼           ▼                ▼                             │
+//	listener    listener         listener "informeter"             │ one a listener
+//	handler     handler          journal ──▶ Inspector.Store       │
+//
+// The stages are rooms of their own that know nothing of each other; this
+// package puts them together, and answers for all of them as inspect.Inspector
+// and inspect.Controls.
+//
+// The queue is client-go's DeltaFIFO, which per key compresses what has not
+// been handled yet. Stock client-go runs it up to 1.35; from 1.36 on its
+// NewSharedIndexInformer runs a RealFIFO, which keeps every event in order. For
+// a handler the two differ in how many intermediate states it may see, never in
+// the last one.
+//
+// # Guarantees
+//
+//   - If the server holds an object in some state long enough, the cache holds
+//     it in that state or a later one, unless the informer is stopped or the
+//     connection fails for good.
+//   - If a handler is told of a change, the store and every index already have
+//     it.
+//   - If two notifications to one handler concern one key, they arrive in the
+//     order of the states. Nothing is promised across keys or handlers.
+//   - If a handler joins a running informer, it is given an add for every object
+//     in the store and then everything that comes after, nothing twice.
+//   - If an object vanished while nobody watched, its deletion arrives as a
+//     cache.DeletedFinalStateUnknown with the last state known.
+//   - If a handler's registration has synced, the store has been given one full
+//     list and this handler all of it.
+//   - If Run has returned, every goroutine has ended.
+//   - If an object cannot be applied (its key function fails, say), it is tried
+//     again a few times and then set aside and counted; its neighbours are not
+//     held up.
+//
+// # Deviations from client-go v0.37.2
+//
+//	what                                     why
+//	an index function that fails or panics   client-go ends the process; here the
+//	                                         object stays out of that index, and
+//	                                         the failure is counted and shown
+//	the resync timer survives reconnects     on a flaky connection client-go's
+//	                                         never fires
+//	watches that close young are spaced      client-go opens the next at once, in
+//	                                         a loop without a brake
+//	an initial stream without end marker     client-go waits for ever
+//	is given up for a LIST
+//	watches that outlive their timeout       client-go trusts the server to end
+//	are cut                                  them
+//	the queue's lock is never held while     client-go holds it when 2,000 deltas
+//	a batch is handled                       wait; here the reflector is held back
+//	                                         instead, and the screen says so
+//	a nil handler is refused                 client-go panics at the first event
+//	watch error handlers get a Reflector     client-go's has no exported state
+//	that never ran                           besides its resource version
+//
+// # Cost
+//
+// What is counted is counted under locks that the pipeline takes anyway. The
+// journal is there only while somebody looks.
+package engine

@@ -1,0 +1,319 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/reflector"
+)
+
+// Snapshot implements inspect.Inspector.
+func (i *Informer) Snapshot(context.Context) (inspect.Snapshot, error) {
+	now := time.Now()
+	s := inspect.Snapshot{
+		Generation: i.generation.Current(),
+		At:         now,
+		Informer:   i.vitals(),
+		Handle:     i.handleVitals(now),
+		Store:      i.storeVitals(now),
+		Indices:    i.store.IndexVitals(),
+		Listeners:  i.processor.Listeners(now),
+	}
+	queue, reflector := i.stages()
+	s.Queue = inspect.QueueVitals{Kind: queueKind}
+	if queue != nil {
+		s.Queue = queue.Vitals(now)
+	}
+	s.Queue.Gate = i.gate.vitals()
+	s.Reflector.Phase, s.Reflector.Expected = inspect.PhaseStarting, -1
+	if reflector != nil {
+		s.Reflector = reflector.Vitals(now)
+		s.Requests = reflector.RequestVitals()
+		s.Lost.Requests = reflector.RequestsLost()
+	}
+	s.Store.Behind = behind(s.Store.ResourceVersion, s.Reflector.ResourceVersion)
+	s.Resync = i.resyncVitals(reflector)
+	return s, nil
+}
+
+// stages returns the queue and the reflector; nil before the informer runs.
+func (i *Informer) stages() (queue, *reflector.Reflector) {
+	i.lifeMu.Lock()
+	defer i.lifeMu.Unlock()
+	return i.queue, i.reflector
+}
+
+func (i *Informer) vitals() inspect.InformerVitals {
+	i.lifeMu.Lock()
+	defer i.lifeMu.Unlock()
+	return inspect.InformerVitals{
+		Name:     i.name,
+		Type:     i.description(),
+		Resource: i.options.Resource,
+		Scope:    i.options.Scope,
+		Origin:   i.options.Origin,
+		State:    i.state,
+		Created:  i.created,
+		Started:  i.started,
+		Synced:   !i.syncedAt.IsZero(),
+		SyncedAt: i.syncedAt,
+	}
+}
+
+func (i *Informer) handleVitals(now time.Time) inspect.HandleVitals {
+	i.statsMu.Lock()
+	defer i.statsMu.Unlock()
+	v := inspect.HandleVitals{
+		Deltas:      i.stats.deltas,
+		Rate:        i.stats.rate.Sample(now, i.stats.deltas),
+		Time:        i.stats.latency.Summary(),
+		Quarantined: i.stats.quarantined,
+		LastKey:     i.stats.lastKey,
+	}
+	if i.stats.lastError != nil {
+		v.LastError = i.stats.lastError.Error()
+	}
+	return v
+}
+
+func (i *Informer) storeVitals(now time.Time) inspect.StoreVitals {
+	v := i.store.Vitals()
+	i.statsMu.Lock()
+	defer i.statsMu.Unlock()
+	v.Rate = i.stats.changes.Sample(now, v.Added+v.Updated+v.Deleted)
+	return v
+}
+
+// behind says whether the store's resource version is older than the
+// reflector's. Versions that can't be compared count as not behind if equal.
+func behind(store, reflector string) bool {
+	if store == reflector || reflector == "" {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(store, reflector)
+	return err != nil || order < 0
+}
+
+func (i *Informer) resyncVitals(r *reflector.Reflector) inspect.ResyncVitals {
+	i.lifeMu.Lock()
+	v := inspect.ResyncVitals{CheckPeriod: i.checkPeriod}
+	i.lifeMu.Unlock()
+	if r != nil {
+		v.Next, v.Last, v.Rounds = r.Resync()
+	}
+	i.statsMu.Lock()
+	defer i.statsMu.Unlock()
+	v.LastObjects, v.LastListeners = i.resync.objects, i.resync.listeners
+	return v
+}
+
+// summary is the informer in one line.
+func (i *Informer) summary(now time.Time) inspect.Summary {
+	life := i.vitals()
+	s := inspect.Summary{
+		Name:    life.Name,
+		Type:    life.Type,
+		Scope:   life.Scope,
+		State:   life.State,
+		Synced:  life.Synced,
+		Objects: i.store.Len(),
+		Paused:  i.gate.vitals().Mode == inspect.GatePaused,
+	}
+	if queue, reflector := i.stages(); queue != nil {
+		s.Deltas = queue.Vitals(now).Deltas
+		r := reflector.Vitals(now)
+		s.Phase, s.Error, s.EventRate = r.Phase, r.Error, r.EventRate
+	}
+	for _, l := range i.processor.Listeners(now) {
+		if l.Explorer {
+			continue
+		}
+		s.Handlers++
+		if s.Slowest == "" || l.Pending > s.SlowestPending {
+			s.Slowest, s.SlowestPending = l.Name, l.Pending
+		}
+	}
+	return s
+}
+
+// Queue implements inspect.Inspector.
+func (i *Informer) Queue(_ context.Context, q inspect.QueueQuery) (inspect.QueuePage, error) {
+	generation := i.generation.Current()
+	queue, _ := i.stages()
+	if queue == nil {
+		return inspect.QueuePage{Generation: generation}, nil
+	}
+	page := queue.Page(time.Now(), q)
+	page.Generation = generation
+	return page, nil
+}
+
+// Store implements inspect.Inspector.
+func (i *Informer) Store(_ context.Context, q inspect.Query) (inspect.Page, error) {
+	generation := i.generation.Current()
+	page, err := i.storePage(q)
+	if err != nil {
+		return page, fmt.Errorf("sort the store by %q: %w", q.Sort, err)
+	}
+	page.Generation = generation
+	i.fillWaiting(page.Rows)
+	return page, nil
+}
+
+func (i *Informer) storePage(q inspect.Query) (inspect.Page, error) {
+	if j := i.viewers.current(); j != nil {
+		return j.Page(q)
+	}
+	return i.sortedPage(q)
+}
+
+// sortedPage answers without a journal: it sorts all keys for one window.
+func (i *Informer) sortedPage(q inspect.Query) (inspect.Page, error) {
+	if q.Sort != "" && q.Sort != inspect.SortKey {
+		return inspect.Page{}, inspect.ErrUnsupported
+	}
+	keys := i.store.ListKeys()
+	page := inspect.Page{Total: len(keys)}
+	if match := inspect.Match(q.Filter); match != nil {
+		keys = slices.DeleteFunc(keys, func(k string) bool { return !match(k) })
+	}
+	slices.Sort(keys)
+	first, _ := slices.BinarySearch(keys, q.Cursor)
+	if q.Desc {
+		slices.Reverse(keys)
+		first = len(keys) - first
+		if first > 0 && keys[first-1] == q.Cursor {
+			first--
+		}
+	}
+	if q.Cursor == "" {
+		first = 0
+	}
+	start, end := inspect.Window(first, q.Offset, q.Limit, len(keys))
+	page.Matched, page.Start = len(keys), start
+	page.Rows = i.rows(keys[start:end])
+	return page, nil
+}
+
+// rows describes the objects under keys as the store has them.
+func (i *Informer) rows(keys []string) []inspect.Row {
+	rows := make([]inspect.Row, len(keys))
+	for n, key := range keys {
+		rows[n].Key = key
+		obj, _, _ := i.store.GetByKey(key) // its error is always nil
+		if m, err := meta.Accessor(obj); err == nil {
+			rows[n].ResourceVersion = m.GetResourceVersion()
+			rows[n].Created = m.GetCreationTimestamp().Time
+		}
+	}
+	return rows
+}
+
+func (i *Informer) fillWaiting(rows []inspect.Row) {
+	queue, _ := i.stages()
+	if queue == nil || len(rows) == 0 {
+		return
+	}
+	keys := make([]string, len(rows))
+	for n := range rows {
+		keys[n] = rows[n].Key
+	}
+	for n, waiting := range queue.Waiting(keys) {
+		rows[n].Waiting = waiting
+	}
+}
+
+// Indices implements inspect.Inspector.
+func (i *Informer) Indices(context.Context) ([]inspect.IndexVitals, error) {
+	return i.store.IndexVitals(), nil
+}
+
+// Buckets implements inspect.Inspector.
+func (i *Informer) Buckets(_ context.Context, index string, q inspect.BucketQuery) (inspect.BucketPage, error) {
+	generation := i.generation.Current()
+	page, err := i.store.Buckets(index, q)
+	page.Generation = generation
+	return page, err
+}
+
+// Bucket implements inspect.Inspector.
+func (i *Informer) Bucket(_ context.Context, index, value string, q inspect.Query) (inspect.Page, error) {
+	generation := i.generation.Current()
+	keys, start, matched, total, err := i.store.BucketKeys(index, value, q)
+	if err != nil {
+		return inspect.Page{}, err
+	}
+	page := inspect.Page{Generation: generation, Total: total, Matched: matched, Start: start, Rows: i.rows(keys)}
+	if j := i.viewers.current(); j != nil {
+		j.Annotate(page.Rows)
+	}
+	i.fillWaiting(page.Rows)
+	return page, nil
+}
+
+// Object implements inspect.Inspector.
+func (i *Informer) Object(_ context.Context, r inspect.ObjectRequest) (inspect.Object, error) {
+	if r.Reveal && !i.options.AllowReveal {
+		return inspect.Object{}, fmt.Errorf("reveal %s: %w", r.Key, inspect.ErrReadOnly)
+	}
+	obj, exists, err := i.store.GetByKey(r.Key)
+	if err != nil {
+		return inspect.Object{}, fmt.Errorf("read %s: %w", r.Key, err)
+	}
+	if !exists {
+		return inspect.Object{}, fmt.Errorf("object %q: %w", r.Key, inspect.ErrNotFound)
+	}
+	result, err := i.describe(obj, r.Reveal)
+	if err != nil {
+		return inspect.Object{}, fmt.Errorf("describe %s: %w", r.Key, err)
+	}
+	result.Key = r.Key
+	result.Indices = i.store.IndexValues(r.Key)
+	return result, nil
+}
+
+// Requests implements inspect.Inspector.
+func (i *Informer) Requests(context.Context) ([]inspect.Request, error) {
+	if _, reflector := i.stages(); reflector != nil {
+		return reflector.Requests(), nil
+	}
+	return nil, nil
+}
+
+// Wait implements inspect.Inspector.
+func (i *Informer) Wait(ctx context.Context, since uint64) (uint64, error) {
+	return i.generation.Wait(ctx, since)
+}
+
+// Pause implements inspect.Controls.
+func (i *Informer) Pause(context.Context) error {
+	i.gate.pause()
+	return nil
+}
+
+// Resume implements inspect.Controls.
+func (i *Informer) Resume(context.Context) error {
+	i.gate.resume()
+	return nil
+}
+
+// Step implements inspect.Controls.
+func (i *Informer) Step(_ context.Context, n int) error {
+	if n < 1 {
+		return fmt.Errorf("step %d deltas: the number must be at least 1", n)
+	}
+	i.gate.step(n)
+	return nil
+}
+
+// SetRate implements inspect.Controls.
+func (i *Informer) SetRate(_ context.Context, perSecond float64) error {
+	i.gate.limit(perSecond)
+	return nil
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informeter/informeter/engine/processor"
+)
+
+// HandlerPanic says what becomes of a handler's panic.
+type HandlerPanic = processor.PanicPolicy
+
+const (
+	// Crash ends the process loudly, as client-go does. It is the default.
+	Crash = processor.Crash
+	// Contain counts the panic, remembers key and stack, and goes on with the
+	// next notification.
+	Contain = processor.Contain
+)
+
+// Options say how an informer works. The zero value is a drop-in for client-go's
+// informer with nothing registered and no resync.
+type Options struct {
+	// Name is what the informer is called; made unique within a registry. The
+	// default is the type's name.
+	Name string
+	// Resource, Scope and Origin are shown as they are: what is watched, where,
+	// and on whose word.
+	Resource, Scope, Origin string
+	// Description is the type's name in logs and errors; the default is the
+	// example's type.
+	Description string
+	// Resync is the default resync period of handlers, and how often the
+	// informer checks whose turn it is. 0: no resyncs.
+	Resync   time.Duration
+	Indexers cache.Indexers
+	// Registry, if not nil, is where the informer can be found.
+	Registry *Registry
+	// HandlerPanic is Crash or Contain.
+	HandlerPanic HandlerPanic
+	// Scheme, if not nil, knows the apiVersion and kind of typed objects, which
+	// do not carry them themselves.
+	Scheme *runtime.Scheme
+	// AllowReveal lets readers see the contents of Secrets.
+	AllowReveal bool
+
+	// MinWatchTimeout, PageSize: as in client-go.
+	MinWatchTimeout time.Duration
+	PageSize        int64
+	// Hardening is what the informer does beyond client-go to survive bad
+	// networks and servers. The zero value has the defaults.
+	Hardening Hardening
+}
+
+// Hardening makes up for what client-go's reflector leaves open. A field's zero
+// value is its default, a negative value switches it off.
+type Hardening struct {
+	// WatchSpacing is the shortest time between two watches when the first
+	// closed young. Unlike client-go, which opens the next one at once, tens of
+	// thousands of times a second if need be. Default 1s.
+	WatchSpacing time.Duration
+	// EndMarkerDeadline: an initial stream that has sent nothing for this long
+	// and not its end marker is given up for a LIST. Unlike client-go, which
+	// waits for ever. Default 30s.
+	EndMarkerDeadline time.Duration
+	// WatchGrace is how much longer than asked a watch may live before it is
+	// taken for dead. Unlike client-go, which trusts the server to end it.
+	// Default 1m.
+	WatchGrace time.Duration
+	// RestartResync lets the resync timer begin anew with every connection, as
+	// client-go does, so that a flaky one never gets there. Default false.
+	RestartResync bool
+}
+
+// orDefault returns d, the default for 0, and 0 for what is switched off.
+func orDefault(d, byDefault time.Duration) time.Duration {
+	switch {
+	case d == 0:
+		return byDefault
+	case d < 0:
+		return 0
+	}
+	return d
+}

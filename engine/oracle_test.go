@@ -1,0 +1,320 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	clientfeatures "k8s.io/client-go/features"
+	featuretesting "k8s.io/client-go/features/testing"
+	"k8s.io/client-go/tools/cache"
+	"pgregory.net/rapid"
+)
+
+// The whole informer against client-go's: both run on one fake server, through
+// the same random script, and are compared.
+//
+// Where every step is given time to settle, both must tell every handler the
+// same about each key, in the same order. (Across keys nothing is promised: the
+// fake server lists in random order.) Where steps follow each other without a
+// pause, what intermediate states a handler sees depends on timing; then the
+// final caches must be equal, and what each handler was told must be legal: see
+// checkLegal.
+//
+// Allowed differences, besides the moments of relists, which both jitter:
+//
+//	client-go may tell a handler of the deletion of an object that it never told
+//	it of: its queue keeps every event, so an object that came and went between
+//	two lists is first seen as it goes. A DeltaFIFO drops a deletion of what
+//	nobody knows.
+
+// oracleStep is one step of a script.
+type oracleStep struct {
+	op   string
+	name string
+}
+
+var oracleOps = []string{"add", "add", "modify", "modify", "modify", "delete", "recreate", "add unseen", "modify unseen", "delete unseen", "recreate unseen", "cut", "join", "leave", "pass"}
+
+func drawScript(rt *rapid.T) []oracleStep {
+	script := make([]oracleStep, rapid.IntRange(1, 25).Draw(rt, "steps"))
+	for n := range script {
+		script[n] = oracleStep{
+			op:   rapid.SampledFrom(oracleOps).Draw(rt, "op"),
+			name: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "name"),
+		}
+	}
+	return script
+}
+
+// contestant is one of the two informers and the handlers that joined it.
+type contestant struct {
+	informer cache.SharedIndexInformer
+	handlers []*recorder
+	handles  []cache.ResourceEventHandlerRegistration
+	// known holds for each handler the objects it has been told of and that
+	// were not deleted since.
+	known []map[string]bool
+}
+
+// told returns what handler n was told since it was last asked, by object,
+// without deletions of what it did not know.
+func (c *contestant) told(n int) map[string][]string {
+	known := c.known[n]
+	stories := byKey(c.handlers[n].all())
+	for name, story := range stories {
+		story = slices.DeleteFunc(story, func(line string) bool {
+			was := known[name]
+			known[name] = !strings.HasPrefix(line, "delete")
+			return !was && !known[name]
+		})
+		if stories[name] = story; len(story) == 0 {
+			delete(stories, name)
+		}
+	}
+	return stories
+}
+
+func (c *contestant) join() error {
+	r := &recorder{}
+	handle, err := c.informer.AddEventHandler(r)
+	c.handlers, c.handles = append(c.handlers, r), append(c.handles, handle)
+	c.known = append(c.known, map[string]bool{})
+	return err
+}
+
+// leave removes the handler that joined first of those still there.
+func (c *contestant) leave() error {
+	if len(c.handles) == 0 {
+		return nil
+	}
+	handle := c.handles[0]
+	c.handles = c.handles[1:]
+	return c.informer.RemoveEventHandler(handle)
+}
+
+// match runs a script on both; settled says whether each step gets time.
+func match(script []oracleStep, settled bool, o Options) error {
+	s := newServer()
+	defer s.Shutdown()
+	o.Indexers = cache.Indexers{"app": byApp}
+	ours := &contestant{informer: New(s, &corev1.Pod{}, o)}
+	theirs := &contestant{informer: cache.NewSharedIndexInformer(s, &corev1.Pod{}, o.Resync, cache.Indexers{"app": byApp})}
+	both := []*contestant{ours, theirs}
+	for _, c := range both {
+		if err := c.join(); err != nil {
+			return err
+		}
+		defer run(c.informer)()
+	}
+	settle(settled)
+	exists := map[string]bool{}
+	for n, step := range script {
+		if err := play(s, both, step, n, exists); err != nil {
+			return fmt.Errorf("step %d %v: %w", n, step, err)
+		}
+		settle(settled)
+		if settled {
+			if err := sameStories(ours, theirs); err != nil {
+				return fmt.Errorf("after step %d %v: %w", n, step, err)
+			}
+		}
+	}
+	// What was not seen becomes so by a relist, at the latest now.
+	s.expire()
+	settle(true)
+	for _, c := range both {
+		if err := checkLegal(c, settled); err != nil {
+			return err
+		}
+	}
+	return sameCaches(ours.informer.GetIndexer(), theirs.informer.GetIndexer())
+}
+
+// settle gives everything time to happen: longer than any backoff.
+func settle(yes bool) {
+	if yes {
+		time.Sleep(70 * time.Second)
+		synctest.Wait()
+	}
+}
+
+// play makes one step happen on the server, or to the handlers of both.
+func play(s server, both []*contestant, step oracleStep, n int, exists map[string]bool) error {
+	op, unseen := strings.CutSuffix(step.op, " unseen")
+	p := pod(step.name, "app", fmt.Sprint(n%3))
+	add, modify, remove := s.Add, s.Modify, s.Delete
+	if unseen {
+		add, modify, remove = s.AddDropWatch, s.ModifyDropWatch, s.DeleteDropWatch
+	}
+	switch op {
+	case "add", "modify":
+		if exists[step.name] {
+			modify(p)
+		} else {
+			add(p)
+		}
+		exists[step.name] = true
+	case "delete":
+		if exists[step.name] {
+			remove(p)
+		}
+		delete(exists, step.name)
+	case "recreate":
+		if exists[step.name] {
+			remove(p.DeepCopy())
+		}
+		add(p)
+		exists[step.name] = true
+	case "cut":
+		s.ResetWatch()
+	case "join", "leave":
+		for _, c := range both {
+			act := c.join
+			if op == "leave" {
+				act = c.leave
+			}
+			if err := act(); err != nil {
+				return err
+			}
+		}
+	case "pass":
+		time.Sleep(time.Duration(n) * 100 * time.Millisecond)
+	}
+	return nil
+}
+
+// sameStories compares what the handlers of both were told, key by key.
+func sameStories(ours, theirs *contestant) error {
+	for n := range ours.handlers {
+		if diff := cmp.Diff(theirs.told(n), ours.told(n)); diff != "" {
+			return fmt.Errorf("handler %d was told (-client-go +ours):\n%s", n, diff)
+		}
+	}
+	return nil
+}
+
+// byKey sorts what a handler was told by the object's name, order kept.
+func byKey(told []string) map[string][]string {
+	stories := map[string][]string{}
+	for _, line := range told {
+		name, _, _ := strings.Cut(strings.TrimLeft(strings.Fields(line)[1], "["), "@")
+		stories[name] = append(stories[name], line)
+	}
+	return stories
+}
+
+// checkLegal checks what the handlers still there were told: per key an add
+// before any update, nothing after a delete but an add, and each update from
+// the state told last. At the end a handler has been told what is in the cache.
+func checkLegal(c *contestant, settled bool) error {
+	if settled {
+		return nil // compared line by line already
+	}
+	_, isOurs := c.informer.(*Informer)
+	there := c.handlers[len(c.handlers)-len(c.handles):]
+	for _, r := range there {
+		last := map[string]string{}
+		for name, story := range byKey(r.all()) {
+			for _, line := range story {
+				words := strings.Fields(line)
+				switch {
+				case words[0] == "add" && last[name] == "":
+					last[name] = words[1]
+				case words[0] == "update" && last[name] == words[1]:
+					last[name] = words[3]
+				case words[0] == "delete" && (last[name] != "" || !isOurs):
+					delete(last, name)
+				default:
+					return fmt.Errorf("%T: illegal %q after %q in %v", c.informer, line, last[name], story)
+				}
+			}
+		}
+		cached := map[string]string{}
+		for _, obj := range c.informer.GetStore().List() {
+			cached[obj.(*corev1.Pod).Name] = label(obj)
+		}
+		if diff := cmp.Diff(cached, last); diff != "" {
+			return fmt.Errorf("%T: handler's view (-cache +handler):\n%s", c.informer, diff)
+		}
+	}
+	return nil
+}
+
+// sameCaches compares two caches and their indices.
+func sameCaches(ours, theirs cache.Indexer) error {
+	dump := func(x cache.Indexer) map[string]string {
+		all := map[string]string{}
+		for _, key := range x.ListKeys() {
+			obj, _, _ := x.GetByKey(key)
+			all[key] = label(obj)
+		}
+		for _, value := range x.ListIndexFuncValues("app") {
+			keys, _ := x.IndexKeys("app", value)
+			slices.Sort(keys)
+			all["app="+value] = strings.Join(keys, " ")
+		}
+		return all
+	}
+	if diff := cmp.Diff(dump(theirs), dump(ours)); diff != "" {
+		return fmt.Errorf("caches (-client-go +ours):\n%s", diff)
+	}
+	return nil
+}
+
+// unhardened switches off what the informer does beyond client-go.
+var unhardened = Hardening{WatchSpacing: -1, EndMarkerDeadline: -1, WatchGrace: -1, RestartResync: true}
+
+func checkMatch(t *testing.T, settled bool, o Options, resyncs ...time.Duration) {
+	rapid.Check(t, func(rt *rapid.T) {
+		script := drawScript(rt)
+		o.Resync = rapid.SampledFrom(resyncs).Draw(rt, "resync")
+		var err error
+		synctest.Test(t, func(*testing.T) { err = match(script, settled, o) })
+		if err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+func TestHandlersAreToldWhatClientGoTellsThem(t *testing.T) {
+	checkMatch(t, true, Options{Hardening: unhardened}, 0)
+}
+
+func TestHandlersAreToldWhatClientGoToldThemWithADeltaFIFO(t *testing.T) {
+	featuretesting.SetFeatureDuringTest(t, clientfeatures.InOrderInformers, false)
+	checkMatch(t, true, Options{Hardening: unhardened}, 0)
+}
+
+func TestCachesEndUpAsClientGosDo(t *testing.T) {
+	checkMatch(t, false, Options{Hardening: unhardened}, 0, time.Second, time.Minute)
+}
+
+func TestHardenedCachesEndUpAsClientGosDo(t *testing.T) {
+	checkMatch(t, false, Options{}, 0, time.Second, time.Minute)
+}
+
+func TestTheOracleSeesADifference(t *testing.T) {
+	ours, theirs := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"app": byApp}), cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"app": byApp})
+	if err := ours.Add(pod("ghost")); err != nil {
+		t.Fatal(err)
+	}
+	if sameCaches(ours, theirs) == nil {
+		t.Error("a ghost in the cache is not seen")
+	}
+	told := func(lines ...string) *contestant {
+		return &contestant{handlers: []*recorder{{told: lines}}, known: []map[string]bool{{}}}
+	}
+	if sameStories(told("add a@1", "update a@1 to a@2"), told("add a@1")) == nil {
+		t.Error("an update too many is not seen")
+	}
+	if got := slices.Collect(maps.Keys(byKey([]string{"delete [x@4]"}))); !slices.Equal(got, []string{"x"}) {
+		t.Errorf("a tombstone is filed under %v", got)
+	}
+}

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/journal"
+	"github.com/informeter/informeter/engine/processor"
+)
+
+// explorerName is what the explorer's own listener is called.
+const explorerName = "informeter"
+
+// viewers counts who looks, and holds the journal while somebody does.
+type viewers struct {
+	mu       sync.Mutex // guards the fields below; taken before lifeMu
+	count    int
+	journal  *journal.Journal // nil while nobody looks
+	listener *processor.Listener
+}
+
+// current returns the journal, or nil if nobody looks.
+func (v *viewers) current() *journal.Journal {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.journal
+}
+
+// Open begins to look: the first viewer adds the explorer's listener to the
+// informer, which keeps the keys in order. Whoever opens calls release once, as
+// often as they like; the last one takes the listener away again. Without a
+// viewer every question is answered too, but a window of the store costs a sort
+// of all its keys.
+func (i *Informer) Open() (release func(), err error) {
+	v := &i.viewers
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.count == 0 {
+		if err := i.addJournal(v); err != nil {
+			return nil, fmt.Errorf("open informer %s: %w", i.name, err)
+		}
+	}
+	v.count++
+	var once sync.Once
+	return func() { once.Do(i.close) }, nil
+}
+
+func (i *Informer) addJournal(v *viewers) error {
+	i.lifeMu.Lock()
+	defer i.lifeMu.Unlock()
+	if i.state == inspect.StateStopped {
+		return inspect.ErrStopped
+	}
+	j := journal.New()
+	listener, err := i.addListenerLocked(journalHandler{j, i.keyFunc}, processor.ListenerOptions{
+		Name: explorerName, Explorer: true, Now: time.Now(),
+	})
+	if err != nil {
+		return err
+	}
+	v.journal, v.listener = j, listener
+	return nil
+}
+
+func (i *Informer) close() {
+	v := &i.viewers
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.count--; v.count > 0 {
+		return
+	}
+	// The listener is ours, so the only error would be that it is not.
+	if err := i.RemoveEventHandler(v.listener); err != nil {
+		panic("bug: " + err.Error())
+	}
+	v.journal, v.listener = nil, nil
+}
+
+// journalHandler lets a journal be a listener. The processor calls
+// OnNotification in place of the methods of the embedded handler.
+type journalHandler struct {
+	journal *journal.Journal
+	keyFunc cache.KeyFunc
+}
+
+var _ processor.Observer = journalHandler{}
+
+// OnNotification tells the journal what every listener is told, and why.
+func (h journalHandler) OnNotification(n *processor.Notification) {
+	key, err := h.keyFunc(n.Object())
+	if err != nil {
+		return // it was stored under a key once: not possible
+	}
+	h.journal.Observe(key, n.New, n.Cause, time.Unix(0, n.At))
+}
+
+// OnAdd, OnUpdate and OnDelete make it a cache.ResourceEventHandler.
+func (h journalHandler) OnAdd(any, bool)   {}
+func (h journalHandler) OnUpdate(any, any) {}
+func (h journalHandler) OnDelete(any)      {}
