@@ -155,16 +155,18 @@ func (q *DeltaFIFO) retryLocked(dropped []Entry) []Entry {
 // landLocked ends the flight of it. If retryLocked gave it deltas back, it
 // returns to the head, else it is forgotten unless something newer waits.
 func (q *DeltaFIFO) landLocked(it *item) {
-	it.flight, it.newest = 0, 0
 	again := !it.queued && len(it.waiting) > 0
 	if it.flightInitial {
 		it.flightInitial = false
-		if again {
+		// If the store did not take the last state, the startup batch is not
+		// complete before it takes the next one.
+		if q.batch[it.newest].failed && len(it.waiting) > 0 && !it.initial {
 			it.initial = true
 		} else {
 			q.unapplied--
 		}
 	}
+	it.flight, it.newest = 0, 0
 	switch {
 	case again:
 		it.queued = true
