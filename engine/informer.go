@@ -24,9 +24,6 @@ import (
 // minimumResyncPeriod is the shortest period that a handler is granted.
 const minimumResyncPeriod = time.Second
 
-// queueKind is what the queue is called before there is one.
-const queueKind = "DeltaFIFO"
-
 // queue is what an informer asks of its queue besides being client-go's.
 type queue interface {
 	cache.Queue
@@ -213,16 +210,24 @@ func (i *Informer) begin(ctx context.Context) bool {
 	if i.state != inspect.StateCreated {
 		return false
 	}
-	i.queue = deltafifo.New(deltafifo.Options{
-		KeyFunc:      i.keyFunc,
-		KnownObjects: i.store,
-		Transformer:  i.transform,
-		Generation:   &i.generation,
-	})
+	i.queue = i.newQueue()
 	i.reflector = reflector.New(i.lw, i.example, i.queue, i.reflectorOptions())
 	i.state, i.started = inspect.StateRunning, time.Now()
 	i.generation.Bump()
 	return true
+}
+
+func (i *Informer) newQueue() queue {
+	o := deltafifo.Options{
+		KeyFunc:      i.keyFunc,
+		KnownObjects: i.store,
+		Transformer:  i.transform,
+		Generation:   &i.generation,
+	}
+	if i.options.Queue == InOrder {
+		return deltafifo.NewInOrder(o)
+	}
+	return deltafifo.New(o)
 }
 
 func (i *Informer) reflectorOptions() reflector.Options {

@@ -26,7 +26,7 @@ func (i *Informer) Snapshot(context.Context) (inspect.Snapshot, error) {
 		Listeners:  i.processor.Listeners(now),
 	}
 	queue, reflector := i.stages()
-	s.Queue = inspect.QueueVitals{Kind: queueKind}
+	s.Queue = inspect.QueueVitals{Kind: i.options.Queue.String()}
 	if queue != nil {
 		s.Queue = queue.Vitals(now)
 	}

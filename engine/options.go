@@ -20,6 +20,26 @@ const (
 	Contain = processor.Contain
 )
 
+// Queue is the kind of queue between the reflector and HandleDeltas.
+type Queue uint8
+
+const (
+	// DeltaFIFO keeps per key what has not been handled yet: the queue of
+	// client-go up to 1.35. It is the default.
+	DeltaFIFO Queue = iota
+	// InOrder keeps every event in its place, a relist as one entry: what
+	// client-go runs since 1.36, there called RealFIFO.
+	InOrder
+)
+
+// String returns the kind as the screens and the wire write it.
+func (q Queue) String() string {
+	if q == InOrder {
+		return "InOrder"
+	}
+	return "DeltaFIFO"
+}
+
 // Options say how an informer works. The zero value is a drop-in for client-go's
 // informer with nothing registered and no resync.
 type Options struct {
@@ -36,6 +56,7 @@ type Options struct {
 	// informer checks whose turn it is. 0: no resyncs.
 	Resync   time.Duration
 	Indexers cache.Indexers
+	Queue    Queue
 	// Registry, if not nil, is where the informer can be found.
 	Registry *Registry
 	// HandlerPanic is Crash or Contain.

@@ -29,10 +29,9 @@ import (
 //
 // Allowed differences, besides the moments of relists, which both jitter:
 //
-//	client-go may tell a handler of the deletion of an object that it never told
-//	it of: its queue keeps every event, so an object that came and went between
-//	two lists is first seen as it goes. A DeltaFIFO drops a deletion of what
-//	nobody knows.
+//	A queue that keeps every event may tell a handler of the deletion of an
+//	object that it never told it of: one that came unseen is first seen as it
+//	goes. A DeltaFIFO drops a deletion of what nobody knows.
 
 // oracleStep is one step of a script.
 type oracleStep struct {
@@ -217,7 +216,8 @@ func checkLegal(c *contestant, settled bool) error {
 	if settled {
 		return nil // compared line by line already
 	}
-	_, isOurs := c.informer.(*Informer)
+	i, isOurs := c.informer.(*Informer)
+	inOrder := !isOurs || i.options.Queue == InOrder
 	there := c.handlers[len(c.handlers)-len(c.handles):]
 	for _, r := range there {
 		last := map[string]string{}
@@ -229,7 +229,7 @@ func checkLegal(c *contestant, settled bool) error {
 					last[name] = words[1]
 				case words[0] == "update" && last[name] == words[1]:
 					last[name] = words[3]
-				case words[0] == "delete" && (last[name] != "" || !isOurs):
+				case words[0] == "delete" && (last[name] != "" || inOrder):
 					delete(last, name)
 				default:
 					return fmt.Errorf("%T: illegal %q after %q in %v", c.informer, line, last[name], story)
@@ -284,7 +284,11 @@ func checkMatch(t *testing.T, settled bool, o Options, resyncs ...time.Duration)
 }
 
 func TestHandlersAreToldWhatClientGoTellsThem(t *testing.T) {
-	checkMatch(t, true, Options{Hardening: unhardened}, 0)
+	for _, queue := range []Queue{DeltaFIFO, InOrder} {
+		t.Run(queue.String(), func(t *testing.T) {
+			checkMatch(t, true, Options{Queue: queue, Hardening: unhardened}, 0)
+		})
+	}
 }
 
 func TestHandlersAreToldWhatClientGoToldThemWithADeltaFIFO(t *testing.T) {
@@ -293,11 +297,13 @@ func TestHandlersAreToldWhatClientGoToldThemWithADeltaFIFO(t *testing.T) {
 }
 
 func TestCachesEndUpAsClientGosDo(t *testing.T) {
-	checkMatch(t, false, Options{Hardening: unhardened}, 0, time.Second, time.Minute)
-}
-
-func TestHardenedCachesEndUpAsClientGosDo(t *testing.T) {
-	checkMatch(t, false, Options{}, 0, time.Second, time.Minute)
+	for _, queue := range []Queue{DeltaFIFO, InOrder} {
+		for name, hardening := range map[string]Hardening{"hardened": {}, "unhardened": unhardened} {
+			t.Run(queue.String()+"/"+name, func(t *testing.T) {
+				checkMatch(t, false, Options{Queue: queue, Hardening: hardening}, 0, time.Second, time.Minute)
+			})
+		}
+	}
 }
 
 func TestTheOracleSeesADifference(t *testing.T) {
