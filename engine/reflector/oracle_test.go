@@ -2,16 +2,21 @@ package reflector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"pgregory.net/rapid"
@@ -50,6 +55,8 @@ type watchPlan struct {
 	end string
 	// endAfter is the silence before that.
 	endAfter time.Duration
+	// times is how many WATCHes in a row are answered like this.
+	times int
 }
 
 type eventPlan struct {
@@ -91,13 +98,15 @@ func (sc scenario) play(run func(ctx context.Context, sc scenario, s *server, st
 	for _, l := range sc.lists {
 		s.lists <- l.answer()
 	}
-	for range cap(s.lists) - len(sc.lists) {
+	for len(s.lists) < cap(s.lists) {
 		s.lists <- listAnswer{list: podList("900", "last@900")}
 	}
 	for _, w := range sc.watches {
-		s.watches <- w.answer()
+		for range w.times {
+			s.watches <- w.answer()
+		}
 	}
-	for range cap(s.watches) - len(sc.watches) {
+	for len(s.watches) < cap(s.watches) {
 		s.watches <- watchAnswer{}
 	}
 	var calls atomic.Int64
@@ -157,15 +166,31 @@ func oracleBackoff() *wait.Backoff {
 	return &wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Cap: 30 * time.Second, Steps: 38}
 }
 
-// root is the cause at the end of an error's text: what is put before it is each
-// implementation's own.
+// root is what an error says that comes from outside: what each implementation
+// says in its own words is only known to be an error.
 func root(err error) string {
+	var answer apierrors.APIStatus
 	text := err.Error()
-	return text[strings.LastIndex(text, ": ")+1:]
+	switch last := text[strings.LastIndex(text, ": ")+1:]; {
+	case errors.As(err, &answer):
+		return answer.Status().Message
+	case errors.Is(err, syscall.ECONNREFUSED), strings.HasPrefix(last, " call "), text == "EOF":
+		return last
+	}
+	return "(own words)"
 }
 
 func (l listPlan) answer() listAnswer {
-	if l.err != "" {
+	switch l.err {
+	case "":
+	case "table":
+		table := &unstructured.UnstructuredList{}
+		table.SetAPIVersion("meta.k8s.io/v1")
+		table.SetKind("Table")
+		return listAnswer{list: table, delay: l.delay}
+	case "no list":
+		return listAnswer{list: &metav1.Status{}, delay: l.delay}
+	default:
 		return listAnswer{err: failure(l.err), delay: l.delay}
 	}
 	list := podList(l.version, l.pods...)
@@ -204,7 +229,7 @@ func (w watchPlan) play(s *scriptedWatch) {
 		s.send(errorEvent(w.end))
 		return
 	}
-	close(s.result)
+	s.close()
 }
 
 // sleep is false if the watch was stopped meanwhile.
@@ -228,10 +253,12 @@ func drawScenario(rt *rapid.T) scenario {
 	}
 	name := rapid.SampledFrom([]string{"a", "b", "c", "bad"})
 	pause := rapid.SampledFrom([]time.Duration{0, 0, 300 * time.Millisecond, 1500 * time.Millisecond, 20 * time.Second, 3 * time.Minute})
-	listErrors := rapid.SampledFrom([]string{"", "", "", "410", "toolarge", "403", "500", "429", "refused"})
-	watchErrors := rapid.SampledFrom([]string{"", "", "", "", "410", "toolarge", "400", "403", "429", "refused", "500", "EOF"})
+	listErrors := rapid.SampledFrom([]string{"", "", "", "", "410", "gone", "toolarge", "toolarge116", "toolarge117", "504", "table", "no list", "403", "500", "429", "refused"})
+	watchErrors := rapid.SampledFrom([]string{"", "", "", "", "410", "gone", "toolarge", "toolarge116", "400", "403", "429", "refused", "500", "EOF"})
 	kinds := rapid.SampledFrom([]string{"add", "add", "add", "modify", "delete", "bookmark", "bookmark end", "bookmark end", "unknown", "other"})
-	ends := rapid.SampledFrom([]string{"eof", "eof", "eof", "hang", "410", "429", "500", "504", "toolarge"})
+	ends := rapid.SampledFrom([]string{"eof", "eof", "eof", "hang", "410", "429", "500", "504", "toolarge", "toolarge117"})
+
+	times := rapid.SampledFrom([]int{1, 1, 1, 2, 9})
 
 	list := rapid.Custom(func(rt *rapid.T) listPlan {
 		l := listPlan{err: listErrors.Draw(rt, "list error"), delay: pause.Draw(rt, "list delay")}
@@ -245,7 +272,7 @@ func drawScenario(rt *rapid.T) scenario {
 		return l
 	})
 	stream := rapid.Custom(func(rt *rapid.T) watchPlan {
-		w := watchPlan{err: watchErrors.Draw(rt, "watch error")}
+		w := watchPlan{err: watchErrors.Draw(rt, "watch error"), times: times.Draw(rt, "times")}
 		if w.err != "" {
 			return w
 		}

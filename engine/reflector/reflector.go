@@ -85,7 +85,9 @@ type Reflector struct {
 	expected        expectation
 	streamsLists    bool // a round begins with a WATCHLIST
 	shortestWatch   time.Duration
-	relistAsked     chan struct{} // room for one
+	// relistAsked and woken have room for one.
+	relistAsked chan struct{}
+	woken       chan struct{} // see interrupted
 
 	// The fields below are the machine's. Only Run's goroutine touches them,
 	// apart from phase, which it writes under mu.
@@ -146,6 +148,7 @@ func New(lw cache.ListerWatcher, example any, store cache.ReflectorStore, o Opti
 		expected:        expectationOf(example),
 		shortestWatch:   max(o.MinWatchTimeout, minWatchTimeout),
 		relistAsked:     make(chan struct{}, 1),
+		woken:           make(chan struct{}, 1),
 		listed:          -1,
 		internal:        retryWindow{limit: o.MaxInternalErrorRetry},
 	}
@@ -231,6 +234,7 @@ func (r *Reflector) Relist() {
 	case r.relistAsked <- struct{}{}:
 	default: // already asked
 	}
+	r.wake()
 }
 
 // LastSyncResourceVersion returns the resource version last enqueued: what the

@@ -65,9 +65,6 @@ func (l *requestLog) end(now time.Time, outcome inspect.Outcome, err error, next
 	q.Outcome, q.Next = outcome, next
 	if err != nil {
 		q.Error, q.Code = err.Error(), statusCode(err)
-	}
-	switch outcome {
-	case inspect.OutcomeExpired, inspect.OutcomeTooNew, inspect.OutcomeRefused, inspect.OutcomeFailed:
 		l.failed++
 	}
 }
@@ -138,6 +135,7 @@ func (r *Reflector) failed(op string, err error) *Error {
 	e := &Error{Op: op, Phase: r.phase, Type: r.typeDescription, Err: err}
 	r.mu.Lock()
 	r.settleLocked(time.Now())
+	r.establishedAt = time.Time{}
 	r.failure = e
 	r.failures++
 	r.mu.Unlock()
@@ -157,7 +155,7 @@ func (r *Reflector) recoveredLocked() {
 	r.failure, r.failures = nil, 0
 }
 
-// recoveredFromListing forgets a failure to list. A failure to watch stays
+// recoveredFromListingLocked forgets a failure to list. A failure to watch stays
 // until a watch works: a list that succeeds does not make it better.
 func (r *Reflector) recoveredFromListingLocked() {
 	if r.failure != nil && (r.failure.Op == OpList || r.failure.Op == OpWatchList) {

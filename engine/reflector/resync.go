@@ -45,14 +45,6 @@ func (r *Reflector) stopResync() {
 	r.mu.Unlock()
 }
 
-// resyncFailed yields the error of a resync; nil if there is no timer.
-func (r *Reflector) resyncFailed() <-chan error {
-	if r.resyncing == nil {
-		return nil
-	}
-	return r.resyncing.failed
-}
-
 func (r *Reflector) resyncLoop(ctx context.Context, failed chan<- error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -72,6 +64,7 @@ func (r *Reflector) resyncLoop(ctx context.Context, failed chan<- error) {
 			case failed <- err:
 			default: // one is enough to end the round
 			}
+			r.wake()
 			if r.options.SteadyResync {
 				continue
 			}

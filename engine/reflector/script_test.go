@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,7 +69,7 @@ func TestScripts(t *testing.T) {
 
 // play runs a script and returns it with the output it should have had.
 func play(t *testing.T, text string) string {
-	s := &script{t: t, trace: &trace{began: time.Now()}, failing: map[string]string{}}
+	s := &script{t: t, trace: &trace{began: time.Now()}}
 	s.server = newServer(s.trace)
 	var out strings.Builder
 	expected := false
@@ -105,7 +106,7 @@ type script struct {
 	trace     *trace
 	server    *server
 	reflector *Reflector
-	failing   map[string]string // by store call; the error it returns, once
+	failing   sync.Map // by store call; the error it returns, once
 	phase     string
 	cancel    context.CancelFunc
 	ended     chan struct{}
@@ -130,7 +131,7 @@ func (s *script) run(line string) {
 	case "add", "modify", "delete", "unknown", "other", "bookmark", "error":
 		s.server.current().send(scriptEvent(command, args))
 	case "eof":
-		close(s.server.current().result)
+		s.server.current().close()
 	case "advance":
 		d, err := time.ParseDuration(args[0])
 		if err != nil {
@@ -140,7 +141,7 @@ func (s *script) run(line string) {
 	case "relist":
 		s.reflector.Relist()
 	case "fail": // fail CALL TEXT: the next such call of the store fails
-		s.failing[args[0]] = strings.Join(args[1:], " ")
+		s.failing.Store(args[0], strings.Join(args[1:], " "))
 	case "requests":
 		s.printRequests()
 	case "vitals":
@@ -160,12 +161,11 @@ func (s *script) start(args []string) {
 		OnError:         func(_ context.Context, err error) { s.trace.add("  OnError: %v", err) },
 	}
 	store := &recorder{trace: s.trace, fail: func(call string) error {
-		text, ok := s.failing[call]
+		text, ok := s.failing.LoadAndDelete(call)
 		if !ok {
 			return nil
 		}
-		delete(s.failing, call)
-		return errors.New(text)
+		return errors.New(text.(string))
 	}}
 	for _, arg := range args {
 		key, value, _ := strings.Cut(arg, "=")

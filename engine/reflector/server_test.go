@@ -3,6 +3,7 @@ package reflector
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,11 +150,15 @@ func (s *server) leaked() int {
 type scriptedWatch struct {
 	result  chan watch.Event
 	stopped chan struct{}
-	once    sync.Once
+	once    sync.Once // for stopped
+	closed  sync.Once // for result
 }
 
 func (w *scriptedWatch) ResultChan() <-chan watch.Event { return w.result }
 func (w *scriptedWatch) Stop()                          { w.once.Do(func() { close(w.stopped) }) }
+
+// close ends the stream as a server does.
+func (w *scriptedWatch) close() { w.closed.Do(func() { close(w.result) }) }
 
 // send hands over an event unless the watch was stopped.
 func (w *scriptedWatch) send(e watch.Event) {
@@ -319,6 +324,15 @@ func failure(word string) error {
 	case "toolarge":
 		err := apierrors.NewTimeoutError("Too large resource version: 9, current: 5", 1)
 		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}
+		return err
+	case "gone": // what servers before 1.18 call it
+		return apierrors.NewGenericServerResponse(http.StatusGone, "get", pods, "", "too old", 0, false)
+	case "toolarge117", "toolarge116": // what servers of that age say
+		err := apierrors.NewTimeoutError("Too large resource version", 1)
+		if word == "toolarge117" {
+			err.ErrStatus.Message = "Timeout"
+			err.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "Too large resource version"}}
+		}
 		return err
 	case "refused":
 		return fmt.Errorf("dial: %w", syscall.ECONNREFUSED)

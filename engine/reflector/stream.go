@@ -54,11 +54,17 @@ type stream struct {
 	// for again; anything but ADDED ends them.
 	ordered bool
 	version string // of the last event, once ordered
-	// events and since are of the phase that reads the stream; lastEvent is
-	// since until there is one.
-	events    int
-	since     time.Time
-	lastEvent time.Time
+	// events and since are of the phase that reads the stream; quietSince is the
+	// time of the last event, since until there is one.
+	events     int
+	since      time.Time
+	quietSince time.Time
+	patience   *time.Timer // wakes the reader of an initial stream
+}
+
+// deadline is when the stream has outlived its timeout by too much.
+func (s *stream) deadline(grace time.Duration) time.Time {
+	return s.opened.Add(s.lives + grace)
 }
 
 // handOver makes the rest of an initial stream one to watch.
@@ -81,10 +87,10 @@ func (r *Reflector) openWatch(ctx context.Context, o metav1.ListOptions) (*strea
 	o.AllowWatchBookmarks = true
 	now := time.Now()
 	s := &stream{
-		opened:    now,
-		since:     now,
-		lastEvent: now,
-		lives:     time.Duration(seconds) * time.Second,
+		opened:     now,
+		since:      now,
+		quietSince: now,
+		lives:      time.Duration(seconds) * time.Second,
 	}
 	s.ordered = o.SendInitialEvents == nil && o.ResourceVersion != "" && o.ResourceVersion != "0"
 	q := inspect.Request{
@@ -137,14 +143,13 @@ func (r *Reflector) consume(ctx context.Context, s *stream) (ending, error) {
 	r.mu.Lock()
 	r.establishedAt = time.Now()
 	r.mu.Unlock()
-	var resyncFailed <-chan error
-	if s.initial == nil {
-		resyncFailed = r.resyncFailed()
+	if r.options.WatchGrace > 0 {
+		defer time.AfterFunc(time.Until(s.deadline(r.options.WatchGrace)), r.wake).Stop()
 	}
-	marker := newAlarm(s.initial != nil, r.markerPatience())
-	defer marker.stop()
-	outlived := newAlarm(r.options.WatchGrace > 0, time.Until(s.opened.Add(s.lives+r.options.WatchGrace)))
-	defer outlived.stop()
+	if s.initial != nil {
+		s.patience = time.AfterFunc(r.markerPatience(), r.wake)
+		defer s.patience.Stop()
+	}
 	events := s.ResultChan()
 	for {
 		if end, err := r.consumeBurst(ctx, s, events); end != endNone {
@@ -157,18 +162,43 @@ func (r *Reflector) consume(ctx context.Context, s *stream) (ending, error) {
 			if end, err := r.take(ctx, s, event, open); end != endNone {
 				return end, err
 			}
-		case err := <-resyncFailed:
-			return endResync, err
-		case <-r.relistAsked:
-			return endRelist, nil
-		case <-outlived.C:
-			return endOutlived, fmt.Errorf("%w (%v) by %v", ErrOutlived, s.lives, r.options.WatchGrace)
-		case now := <-marker.C:
-			if r.markerOverdue(ctx, s, now) {
-				return endNoMarker, nil
+		case <-r.woken:
+			if end, err := r.interrupted(ctx, s); end != endNone {
+				return end, err
 			}
-			marker.in(s.lastEvent.Add(r.markerPatience()).Sub(now))
 		}
+	}
+}
+
+// interrupted looks for what ends a stream from outside. Everything that may
+// wakes the reader, so that the select which each event passes is a small one.
+func (r *Reflector) interrupted(ctx context.Context, s *stream) (ending, error) {
+	var resyncFailed <-chan error // nobody's business before there is a list
+	if s.initial == nil && r.resyncing != nil {
+		resyncFailed = r.resyncing.failed
+	}
+	now := time.Now()
+	select {
+	case <-r.relistAsked:
+		return endRelist, nil
+	case err := <-resyncFailed:
+		return endResync, err
+	default:
+	}
+	switch grace := r.options.WatchGrace; {
+	case grace > 0 && !now.Before(s.deadline(grace)):
+		return endOutlived, fmt.Errorf("%w by %v", ErrOutlived, grace)
+	case s.initial != nil && r.markerOverdue(ctx, s, now):
+		return endNoMarker, nil
+	}
+	return endNone, nil
+}
+
+// wake makes the reader of a stream look up from it. Waking it in vain is fine.
+func (r *Reflector) wake() {
+	select {
+	case r.woken <- struct{}{}:
+	default: // it will look anyway
 	}
 }
 
@@ -249,10 +279,7 @@ func (r *Reflector) deliver(ctx context.Context, s *stream, event watch.Event) (
 func (r *Reflector) observe(s *stream, kind watch.EventType, version string) {
 	now := time.Now()
 	s.events++
-	s.lastEvent = now
-	if s.ordered {
-		s.version = version
-	}
+	s.quietSince = now
 	r.mu.Lock()
 	v, q := &r.vitals, r.requests.newest()
 	if kind == watch.Bookmark {
@@ -263,7 +290,10 @@ func (r *Reflector) observe(s *stream, kind watch.EventType, version string) {
 		v.LastEvent = now
 		q.Items++
 	}
-	q.Returned = version
+	if s.ordered {
+		s.version = version
+		q.Returned = version
+	}
 	if s.initial != nil {
 		v.Received = len(s.initial.positions)
 	} else {
@@ -322,38 +352,16 @@ func (r *Reflector) markerPatience() time.Duration {
 // markerOverdue says that the initial stream is to be given up. Where there is
 // no deadline it only complains, as client-go does.
 func (r *Reflector) markerOverdue(ctx context.Context, s *stream, now time.Time) bool {
-	silent := now.Sub(s.lastEvent)
-	if silent < r.markerPatience() {
-		return false
+	left := r.markerPatience() - now.Sub(s.quietSince)
+	if left <= 0 {
+		if r.options.EndMarkerDeadline > 0 {
+			return true
+		}
+		klog.FromContext(ctx).Info("Warning: initial stream without its end marker", "reflector", r.name, "events", s.events)
+		left = r.markerPatience()
 	}
-	if r.options.EndMarkerDeadline > 0 {
-		return true
-	}
-	klog.FromContext(ctx).Info("Warning: initial stream without its end marker", "reflector", r.name, "events", s.events, "silentFor", silent)
-	s.lastEvent = now
+	s.patience.Reset(left)
 	return false
-}
-
-// alarm is a timer that may not exist: then its channel is nil.
-type alarm struct {
-	C     <-chan time.Time
-	timer *time.Timer
-}
-
-func newAlarm(exists bool, d time.Duration) alarm {
-	if !exists {
-		return alarm{}
-	}
-	t := time.NewTimer(d)
-	return alarm{C: t.C, timer: t}
-}
-
-func (a alarm) in(d time.Duration) { a.timer.Reset(d) }
-
-func (a alarm) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
 }
 
 // check returns an object's metadata if the object belongs into the store.

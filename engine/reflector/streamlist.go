@@ -46,6 +46,7 @@ func (r *Reflector) streamList(ctx context.Context) {
 		r.beginRound()
 	case endNoMarker:
 		r.dropStream()
+		r.failed(OpWatchList, ErrNoEndMarker)
 		r.endRequest(inspect.OutcomeStopped, ErrNoEndMarker, nextList)
 		r.giveUpStreaming(ctx)
 	case endOutlived:
@@ -93,6 +94,7 @@ func (r *Reflector) markRequest(version string) {
 	r.mu.Lock()
 	q := r.requests.newest()
 	q.Outcome, q.Returned, q.Next = inspect.OutcomeOK, version, nextWatch
+	r.recoveredLocked() // from a failure to watch too: this is a watch that works
 	r.mu.Unlock()
 }
 
@@ -103,6 +105,7 @@ func (r *Reflector) streamListClosed(ctx context.Context, s *stream) {
 		r.streamListFailed(ctx, &cache.VeryShortWatchError{Name: r.name})
 		return
 	}
+	r.failed(OpWatchList, ErrNoEndMarker)
 	r.unfinished++
 	// Unlike client-go, a second stream that closes unfinished is given up, if
 	// there is a deadline for end markers at all: it would go on for ever.
@@ -111,7 +114,7 @@ func (r *Reflector) streamListClosed(ctx context.Context, s *stream) {
 		r.giveUpStreaming(ctx)
 		return
 	}
-	r.endRequest(inspect.OutcomeClosed, nil, nextRetry)
+	r.endRequest(inspect.OutcomeClosed, ErrNoEndMarker, nextRetry)
 	r.becomeSpaced(toStreamList)
 }
 
