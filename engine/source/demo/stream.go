@@ -121,8 +121,14 @@ func (w *stream) run(ctx context.Context, state *btree.Map[string, object], revi
 		return
 	}
 	deadline, _ := ctx.Deadline()
-	bookmark := time.NewTimer(w.untilBookmark(deadline))
-	defer bookmark.Stop()
+	var timer *time.Timer
+	var bookmark <-chan time.Time
+	due := false
+	if w.query.bookmarks {
+		timer = time.NewTimer(w.untilBookmark(deadline))
+		defer timer.Stop()
+		bookmark = timer.C
+	}
 	for {
 		at := w.take()
 		if at.failure != nil {
@@ -133,14 +139,19 @@ func (w *stream) run(ctx context.Context, state *btree.Map[string, object], revi
 		if e, ours := w.translate(at.event); ours && !w.send(ctx, e) {
 			return
 		}
+		if due {
+			// Nothing new is what a bookmark cannot say.
+			if at.revision > w.query.revision && !w.send(ctx, w.bookmark(at.revision)) {
+				return
+			}
+			due = false
+			timer.Reset(w.untilBookmark(deadline))
+		}
 		// With more events at hand this only looks; without, it waits.
 		select {
 		case <-at.more:
-		case <-bookmark.C:
-			if w.query.bookmarks && !w.send(ctx, w.bookmark(at.revision)) {
-				return
-			}
-			bookmark.Reset(w.untilBookmark(deadline))
+		case <-bookmark:
+			due = true
 		case <-w.dropped:
 			return
 		case <-w.stopped:
@@ -200,7 +211,8 @@ func (w *stream) take() position {
 // translate says what an event is to this client: an object that begins to
 // match is added, one that ceases to is deleted.
 func (w *stream) translate(e event) (watch.Event, bool) {
-	if e.revision == 0 || !strings.HasPrefix(e.key, w.prefix()) {
+	// A watch from a revision yet to come waits for what follows it.
+	if e.revision <= w.query.revision || !strings.HasPrefix(e.key, w.prefix()) {
 		return watch.Event{}, false
 	}
 	before := e.previous != nil && w.selector.matches(e.previous)
