@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 )
 
@@ -73,10 +71,10 @@ func (l listed) ServerGroupsAndResourcesWithContext(context.Context) ([]*metav1.
 
 // discover asks the server what it serves. The catalog is complete but for its
 // failed groups; an error says that there is none.
-func discover(ctx context.Context, config *rest.Config, client *http.Client) (*catalog, error) {
-	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
+func (c *Cluster) discover(ctx context.Context) (*catalog, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
-	d, err := discovery.NewDiscoveryClientForConfigAndClient(config, client)
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, c.client)
 	if err != nil {
 		return nil, fmt.Errorf("asking the server what it serves: %w", err)
 	}
@@ -88,9 +86,9 @@ func discover(ctx context.Context, config *rest.Config, client *http.Client) (*c
 	if len(lists) == 0 {
 		return nil, fmt.Errorf("asking the server what it serves: %w", cmp.Or(err, errors.New("it lists nothing")))
 	}
-	c := newCatalog(groups, lists)
-	c.failed = failed
-	return c, nil
+	served := newCatalog(groups, lists)
+	served.failed = failed
+	return served, nil
 }
 
 // spoken returns err with a message: for a refusal of discovery client-go gives

@@ -46,6 +46,7 @@ type Cluster struct {
 	config     *rest.Config
 	client     *http.Client
 	timeout    time.Duration // of a LIST; 0: none
+	patience   time.Duration // for discovery
 	origin     string
 	namespace  string // empty: all
 	labels     labels.Selector
@@ -58,7 +59,7 @@ type Cluster struct {
 // Open reads and checks the configuration that getter finds, and the options. It
 // contacts nobody. The error is ErrNotConfigured if there is no configuration.
 func Open(getter genericclioptions.RESTClientGetter, o Options) (*Cluster, error) {
-	c := &Cluster{projection: o.Projection, builtin: builtinCatalog(), warn: o.Warn}
+	c := &Cluster{projection: o.Projection, patience: discoveryTimeout, builtin: builtinCatalog(), warn: o.Warn}
 	if c.warn == nil {
 		c.warn = func(string) {}
 	}
@@ -113,7 +114,7 @@ func (c *Cluster) Context() string { return c.origin }
 // Names returns the names of the resources that can be watched: the server's, or
 // if it does not answer before ctx ends the built-in ones.
 func (c *Cluster) Names(ctx context.Context) []string {
-	served, err := discover(ctx, c.config, c.client)
+	served, err := c.discover(ctx)
 	if err != nil {
 		served = c.builtin
 	}

@@ -55,7 +55,7 @@ func (l *late) find(ctx context.Context) (*cache.ListWatch, error) {
 	if lw != nil {
 		return lw, nil
 	}
-	served, err := discover(ctx, l.cluster.config, l.cluster.client)
+	served, err := l.cluster.discover(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (c *Cluster) resolve(ctx context.Context, asks []ask) ([]*target, error) {
 	if c.resolveCore(ctx, asks, targets) {
 		return targets, nil
 	}
-	served, err := discover(ctx, c.config, c.client)
+	served, err := c.discover(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

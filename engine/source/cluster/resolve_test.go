@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -222,6 +223,21 @@ func TestSourcesWithoutDiscovery(t *testing.T) {
 				t.Errorf("got %v, want all refused with its members", err)
 			}
 		})
+	}
+}
+
+func TestDiscoveryThatIsNotAnswered(t *testing.T) {
+	c := openServer(t, startServer(t, &server{mute: true}), Options{})
+	if c.patience != discoveryTimeout {
+		t.Errorf("waits for %v", c.patience)
+	}
+	c.patience = 20 * time.Millisecond
+	sources, err := c.Sources(t.Context(), []string{"deploy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sources) != 1 || sources[0].Name != "deployments.apps" {
+		t.Errorf("got %v", sum(sources))
 	}
 }
 

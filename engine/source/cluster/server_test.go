@@ -63,8 +63,8 @@ type server struct {
 	legacy bool
 	// silent are the group versions that don't say what is in them.
 	silent []string
-	// forbidden: discovery is not allowed.
-	forbidden bool
+	// forbidden: discovery is not allowed. mute: it is not answered.
+	forbidden, mute bool
 	// objects answers everything but discovery.
 	objects http.HandlerFunc
 
@@ -105,6 +105,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !discovering:
 		s.objects(w, r)
+	case s.mute:
+		<-r.Context().Done()
 	case forbidden:
 		refuse(w, http.StatusForbidden, "Forbidden", "you may not look")
 	case len(segments) > 1:
