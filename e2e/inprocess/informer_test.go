@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,74 +21,30 @@ import (
 	"github.com/informeter/informeter/e2e/testcluster"
 )
 
-// patience bounds every wait for the informer; it says nothing about speed.
+// patience bounds every wait for the informer; it says nothing about speed. Each
+// time the server goes away, informers wait longer before they try again, up to
+// a minute.
 const patience = 120 * time.Second
 
-// versions are resource versions by key.
-type versions map[string]string
-
-// recorder is a handler that keeps what a controller would know: the newest
-// version it was told of each object.
-type recorder struct {
-	mu    sync.Mutex
-	known versions // guarded by mu
-	// broken holds what no handler may be told: guarded by mu.
-	broken []string
-}
-
-func (r *recorder) OnAdd(obj any, _ bool) {
-	pod := obj.(*corev1.Pod)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key := pod.Namespace + "/" + pod.Name
-	if _, there := r.known[key]; there {
-		r.broken = append(r.broken, "add of a known object: "+key)
-	}
-	r.known[key] = pod.ResourceVersion
-}
-
-func (r *recorder) OnUpdate(_, obj any) {
-	pod := obj.(*corev1.Pod)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	key := pod.Namespace + "/" + pod.Name
-	if _, there := r.known[key]; !there {
-		r.broken = append(r.broken, "update of an unknown object: "+key)
-	}
-	r.known[key] = pod.ResourceVersion
-}
-
-func (r *recorder) OnDelete(obj any) {
-	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err != nil {
-		r.broken = append(r.broken, fmt.Sprintf("delete without a key: %v", err))
-	}
-	if _, there := r.known[key]; !there {
-		r.broken = append(r.broken, "delete of an unknown object: "+key)
-	}
-	delete(r.known, key)
-}
-
-func (r *recorder) versions() versions {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return maps.Clone(r.known)
-}
-
-// fixture is a cluster, a client and a running informer on its pods.
-type fixture struct {
-	cluster  *testcluster.Cluster
-	client   kubernetes.Interface
+// subject is a running informer with one handler.
+type subject struct {
+	name     string
 	informer cache.SharedIndexInformer
 	recorder *recorder
 }
 
-// newFixture starts all three.
+// fixture is a cluster, a client with every right, and informers on its pods.
+type fixture struct {
+	cluster  *testcluster.Cluster
+	client   kubernetes.Interface
+	subjects []*subject
+}
+
+// newFixture starts the server and the informers: ours as a drop-in, on both
+// queues, and client-go's, which shows that what is asked here can be had.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{cluster: testcluster.ForTest(t), recorder: &recorder{known: versions{}}}
+	f := &fixture{cluster: testcluster.ForTest(t)}
 	config, err := f.cluster.Config(testcluster.Admin)
 	if err != nil {
 		t.Fatal(err)
@@ -99,23 +54,30 @@ func newFixture(t *testing.T) *fixture {
 	if f.client, err = kubernetes.NewForConfig(config); err != nil {
 		t.Fatal(err)
 	}
-	lw := cache.NewListWatchFromClient(f.client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, fields.Everything())
-	f.informer = engine.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	if _, err := f.informer.AddEventHandler(f.recorder); err != nil {
-		t.Fatal(err)
-	}
-	f.run(t)
+	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	f.run(t, "engine.NewSharedIndexInformer", engine.NewSharedIndexInformer(f.listWatch(), &corev1.Pod{}, 0, indexers))
+	f.run(t, "engine.New on InOrder", engine.New(f.listWatch(), &corev1.Pod{}, engine.Options{Queue: engine.InOrder, Indexers: indexers}))
+	f.run(t, "client-go", cache.NewSharedIndexInformer(f.listWatch(), &corev1.Pod{}, 0, indexers))
 	return f
 }
 
+func (f *fixture) listWatch() *cache.ListWatch {
+	return cache.NewListWatchFromClient(f.client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, fields.Everything())
+}
+
 // run runs the informer until the test ends and waits for its first list.
-func (f *fixture) run(t *testing.T) {
+func (f *fixture) run(t *testing.T, name string, informer cache.SharedIndexInformer) {
 	t.Helper()
+	s := &subject{name: name, informer: informer, recorder: newRecorder()}
+	f.subjects = append(f.subjects, s)
+	if _, err := informer.AddEventHandler(s.recorder); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		f.informer.RunWithContext(ctx)
+		informer.RunWithContext(ctx)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -123,19 +85,59 @@ func (f *fixture) run(t *testing.T) {
 	})
 	timeout, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	if !cache.WaitForCacheSync(timeout.Done(), f.informer.HasSynced) {
-		t.Fatalf("the informer has not synced within %s", patience)
+	if !cache.WaitForCacheSync(timeout.Done(), informer.HasSynced) {
+		t.Fatalf("%s has not synced within %s", name, patience)
 	}
 }
 
 // stored is what the cache holds.
-func (f *fixture) stored() versions {
+func (s *subject) stored() versions {
 	held := versions{}
-	for _, obj := range f.informer.GetStore().List() {
+	for _, obj := range s.informer.GetStore().List() {
 		pod := obj.(*corev1.Pod)
 		held[pod.Namespace+"/"+pod.Name] = pod.ResourceVersion
 	}
 	return held
+}
+
+// mustEqual waits until the cache and the recorder know what the server was
+// found to hold; nothing may change the server meanwhile.
+func (s *subject) mustEqual(t *testing.T, want versions, told *recorder) {
+	t.Helper()
+	begun := time.Now()
+	deadline := begun.Add(patience)
+	for time.Now().Before(deadline) {
+		if maps.Equal(s.stored(), want) && maps.Equal(told.versions(), want) {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Logf("%s: equal after %s", s.name, time.Since(begun).Round(time.Millisecond))
+	if diff := cmp.Diff(want, s.stored()); diff != "" {
+		t.Errorf("%s: the cache differs from the server's list (-server +cache):\n%s", s.name, diff)
+	}
+	if diff := cmp.Diff(want, told.versions()); diff != "" {
+		t.Errorf("%s: what the handler was told differs from the server's list (-server +handler):\n%s", s.name, diff)
+	}
+	indexed, err := s.informer.GetIndexer().ByIndex(cache.NamespaceIndex, "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(indexed) != len(want) {
+		t.Errorf("%s: the namespace index holds %d pods, the server %d", s.name, len(indexed), len(want))
+	}
+	for _, complaint := range told.complaints() {
+		t.Errorf("%s: the handler was told of an %s", s.name, complaint)
+	}
+}
+
+// mustEqualServer compares every informer with a fresh LIST.
+func (f *fixture) mustEqualServer(t *testing.T) {
+	t.Helper()
+	want := f.listed(t)
+	for _, s := range f.subjects {
+		s.mustEqual(t, want, s.recorder)
+	}
 }
 
 // listed is what the server holds.
@@ -150,38 +152,6 @@ func (f *fixture) listed(t *testing.T) versions {
 		there[pod.Namespace+"/"+pod.Name] = pod.ResourceVersion
 	}
 	return there
-}
-
-// mustEqualServer waits until the cache and the handler know what a fresh LIST
-// says; nothing may change the server meanwhile.
-func (f *fixture) mustEqualServer(t *testing.T) {
-	t.Helper()
-	want := f.listed(t)
-	deadline := time.Now().Add(patience)
-	for time.Now().Before(deadline) {
-		if maps.Equal(f.stored(), want) && maps.Equal(f.recorder.versions(), want) {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	if diff := cmp.Diff(want, f.stored()); diff != "" {
-		t.Errorf("the cache differs from the server's list (-server +cache):\n%s", diff)
-	}
-	if diff := cmp.Diff(want, f.recorder.versions()); diff != "" {
-		t.Errorf("what the handler was told differs from the server's list (-server +handler):\n%s", diff)
-	}
-	indexed, err := f.informer.GetIndexer().ByIndex(cache.NamespaceIndex, "default")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(indexed) != len(want) {
-		t.Errorf("the namespace index holds %d pods, the server %d", len(indexed), len(want))
-	}
-	f.recorder.mu.Lock()
-	defer f.recorder.mu.Unlock()
-	for _, complaint := range f.recorder.broken {
-		t.Error(complaint)
-	}
 }
 
 // change makes five changes to each pod of the round: create, three updates, and

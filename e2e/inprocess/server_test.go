@@ -1,12 +1,14 @@
 package inprocess_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 )
 
 func TestTheCacheEqualsTheServer(t *testing.T) {
@@ -18,25 +20,28 @@ func TestTheCacheEqualsTheServer(t *testing.T) {
 	})
 	t.Run("after a handler joined late", func(t *testing.T) { testLateHandler(t, f) })
 	t.Run("after the API server was stopped and started, and objects changed", func(t *testing.T) {
-		for _, round := range []string{"second", "third"} {
-			testRestart(t, f, round)
-		}
+		testRestart(t, f)
 	})
 	t.Run("after the API server was stopped and started amid changes", func(t *testing.T) { testRestartAmidChanges(t, f) })
 }
 
 func testLateHandler(t *testing.T, f *fixture) {
-	late := &recorder{known: versions{}}
-	registration, err := f.informer.AddEventHandler(late)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := f.recorder
-	f.recorder = late
-	f.mustEqualServer(t)
-	f.recorder = first
-	if err := f.informer.RemoveEventHandler(registration); err != nil {
-		t.Error(err)
+	want := f.listed(t)
+	for _, s := range f.subjects {
+		late := newRecorder()
+		registration, err := s.informer.AddEventHandler(late)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.mustEqual(t, want, late)
+		timeout, stop := context.WithTimeout(t.Context(), patience)
+		if !cache.WaitForCacheSync(timeout.Done(), registration.HasSynced) {
+			t.Errorf("%s: the late handler knows everything and has not synced", s.name)
+		}
+		stop()
+		if err := s.informer.RemoveEventHandler(registration); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
 	}
 }
 
@@ -44,11 +49,11 @@ func testLateHandler(t *testing.T, f *fixture) {
 // back, when the informer still waits for its next attempt. The new server's
 // watch cache does not reach back to the version the informer has, so the
 // informer must list again and must notice what was deleted meanwhile.
-func testRestart(t *testing.T, f *fixture, round string) {
-	f.change(t, round+"-before", 20)
+func testRestart(t *testing.T, f *fixture) {
+	f.change(t, "before", 20)
 	f.restart(t)
 	f.deleteSome(t, 30)
-	f.change(t, round+"-after", 20)
+	f.change(t, "after", 20)
 	f.mustEqualServer(t)
 }
 

@@ -18,19 +18,8 @@ import (
 
 func TestCluster(t *testing.T) {
 	begun := time.Now()
-	cluster, err := testcluster.Start(t.Context(), testcluster.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cluster := testcluster.ForTest(t)
 	t.Logf("ready in %s", time.Since(begun).Round(10*time.Millisecond))
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Log(cluster.Logs(30))
-		}
-		if err := cluster.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	t.Run("the admin can create a pod", func(t *testing.T) {
 		createPod(t, client(t, cluster, testcluster.Admin), "first")
 	})
