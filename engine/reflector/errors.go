@@ -28,6 +28,9 @@ var (
 	// ErrOutlived is why a WATCH was cut on this side: the server was to end it
 	// long ago, so the connection is probably dead.
 	ErrOutlived = errors.New("watch outlived the timeout it asked for")
+	// errPanic stands for a panic of the ListerWatcher or the store that the
+	// process tolerates; the log has it.
+	errPanic = errors.New("panic, see the log")
 )
 
 // Error is one failure: in which phase, doing what to which type, and why.

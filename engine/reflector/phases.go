@@ -55,11 +55,15 @@ func (r *Reflector) endRound() {
 func (r *Reflector) abandonRound() {
 	r.dropStream()
 	r.endRound()
-	r.mu.Lock()
-	if r.requests.made > 0 && r.requests.newest().Ended.IsZero() {
-		r.requests.end(time.Now(), inspect.OutcomeFailed, errPanic, nextRelist)
+	op := OpWatch
+	switch r.phase {
+	case inspect.PhaseListing:
+		op = OpList
+	case inspect.PhaseStreamingList:
+		op = OpWatchList
 	}
-	r.mu.Unlock()
+	r.failed(op, errPanic)
+	r.endOpenRequest(inspect.OutcomeFailed, errPanic, nextRelist)
 	r.becomeBackingOff(toRound)
 }
 

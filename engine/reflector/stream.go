@@ -29,10 +29,6 @@ const (
 	burst = 64
 )
 
-// errPanic ends the request during which the ListerWatcher or the store
-// panicked.
-var errPanic = errors.New("panic")
-
 // receiver is the part of a store that takes events.
 type receiver interface {
 	Add(obj any) error
