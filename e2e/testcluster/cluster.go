@@ -53,7 +53,8 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "informeter-e2e-")
+	// The name says whose it is: the process that will remove it, or has died.
+	dir, err := os.MkdirTemp("", fmt.Sprintf("informeter-e2e-pid%d-", os.Getpid()))
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the cluster: %w", err)
 	}
