@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine/deltafifo"
-	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/tap"
 )
 
 // drain pops and applies everything, and returns what came.
@@ -44,7 +45,11 @@ func want(t testing.TB, what string, got, want []string) {
 }
 
 // must fails the test if enqueueing failed.
-func must(t testing.TB, errs ...error) {
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, errs ...error,
+) {
 	t.Helper()
 	for _, err := range errs {
 		if err != nil {
@@ -259,7 +264,8 @@ func TestABookmarkAloneIsPopped(t *testing.T) {
 		return nil
 	})
 	must(t, err)
-	if want(t, "popped", got, []string{"Bookmark@1"}); taken != 0 {
+	want(t, "popped", got, []string{"Bookmark@1"})
+	if taken != 0 {
 		t.Errorf("a bookmark was counted as %d deltas", taken)
 	}
 }
@@ -285,75 +291,6 @@ func TestPopSwallowsBookmarks(t *testing.T) {
 			t.Errorf("Pop returned %v, want the addition", deltas)
 		}
 	})
-}
-
-func TestWhatFailsIsPutBackUntilItWasTriedOftenEnough(t *testing.T) {
-	q := deltafifo.New(deltafifo.Options{MaxAttempts: 2})
-	must(t, q.Add(obj("a", 1)), q.Add(obj("b", 2)), q.Add(obj("c", 3)))
-	var got []string
-	var lost []deltafifo.Entry
-	for len(got) < 5 {
-		_, dropped, err := q.PopEntries(upTo(2), func(batch []deltafifo.Entry) (failed []deltafifo.Entry) {
-			for _, e := range batch {
-				got = append(got, fmt.Sprintf("%s#%d", text(e.Key, e.Delta), e.Attempts))
-				if e.Key == "a" {
-					failed = append(failed, e)
-				}
-			}
-			return failed
-		})
-		must(t, err, q.CheckInvariants())
-		lost = append(lost, dropped...)
-	}
-	want(t, "processed", got, []string{"Added a@1#0", "Added b@2#0", "Added a@1#1", "Added c@3#0", "Added a@1#2"})
-	want(t, "dropped", texts(lost), []string{"Added a@1"})
-}
-
-func TestWhatFailsIsDroppedIfSomethingNewerWaits(t *testing.T) {
-	store := newKnown()
-	q := deltafifo.New(deltafifo.Options{KnownObjects: store})
-	must(t, q.Add(obj("a", 1)))
-	_, dropped, err := q.PopEntries(upTo(2), func(batch []deltafifo.Entry) []deltafifo.Entry {
-		must(t, q.Update(obj("a", 2)))
-		return batch
-	})
-	must(t, err, q.CheckInvariants())
-	want(t, "dropped", texts(dropped), []string{"Added a@1"})
-	want(t, "popped", drain(t, q, store), []string{"Updated a@2"})
-}
-
-func TestWhatFailsIsDroppedIfSomethingNewerWasApplied(t *testing.T) {
-	q := deltafifo.New(deltafifo.Options{})
-	must(t, q.Add(obj("a", 1)), q.Update(obj("a", 2)), q.Update(obj("a", 3)), q.Delete(obj("a", 4)))
-	_, dropped, err := q.PopEntries(upTo(4), func(batch []deltafifo.Entry) []deltafifo.Entry {
-		return []deltafifo.Entry{batch[0], batch[2], batch[3]}
-	})
-	must(t, err, q.CheckInvariants())
-	want(t, "dropped", texts(dropped), []string{"Added a@1"})
-	want(t, "put back", drain(t, q, newKnown()), []string{"Updated a@3", "Deleted a@4"})
-}
-
-func TestSyncWaitsForWhatWasPutBack(t *testing.T) {
-	q := deltafifo.New(deltafifo.Options{MaxAttempts: 1})
-	must(t, q.Replace(list(obj("a", 1), obj("b", 1)), "1"))
-	refuse := func(batch []deltafifo.Entry) []deltafifo.Entry {
-		for _, e := range batch {
-			if e.Type != cache.Bookmark && !e.InInitialList {
-				t.Errorf("%s is not in the initial list", e.Key)
-			}
-		}
-		return batch[:1]
-	}
-	_, _, err := q.PopEntries(upTo(2), refuse)
-	must(t, err, q.CheckInvariants())
-	if q.HasSynced() {
-		t.Error("synced with a delta of the first list put back")
-	}
-	_, dropped, err := q.PopEntries(upTo(2), refuse)
-	must(t, err, q.CheckInvariants())
-	if len(dropped) != 1 || !q.HasSynced() {
-		t.Errorf("%d dropped, synced %v; want what is given up not to keep the informer waiting", len(dropped), q.HasSynced())
-	}
 }
 
 func TestTheReflectorIsHeldBackOnlyWhileABatchIsApplied(t *testing.T) {
@@ -486,39 +423,145 @@ func TestVitalsCountWhatWaits(t *testing.T) {
 	})
 }
 
-func TestAPageShowsFlightThenOrder(t *testing.T) {
+func TestRatesFollowArrivalsAndPops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := deltafifo.New(deltafifo.Options{})
-		must(t, q.Replace(list(obj("web-0", 1), obj("web-1", 1), obj("api-0", 1)), "1"))
-		time.Sleep(time.Second)
-		must(t, q.Update(obj("web-0", 2)), q.Delete(cache.DeletedFinalStateUnknown{Key: "web-1", Obj: obj("web-1", 1)}))
-		_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry {
-			got := q.Page(time.Now(), inspect.QueueQuery{Limit: 10})
-			want := inspect.QueuePage{Deltas: 4, Keys: 3, Matched: 4, Items: []inspect.QueueItem{
-				{Key: "web-0", Position: -1, InFlight: true, Age: time.Second, Deltas: []inspect.DeltaInfo{
-					{Type: "Replaced", Cause: inspect.CauseInitial, ResourceVersion: "1", Age: time.Second, Objects: 1},
-				}},
-				{Key: "web-0", Deltas: []inspect.DeltaInfo{
-					{Type: "Updated", Cause: inspect.CauseWatch, ResourceVersion: "2", Objects: 1},
-				}},
-				{Key: "web-1", Position: 1, Age: time.Second, Deltas: []inspect.DeltaInfo{
-					{Type: "Replaced", Cause: inspect.CauseInitial, ResourceVersion: "1", Age: time.Second, Objects: 1},
-					{Type: "Deleted", Cause: inspect.CauseWatch, ResourceVersion: "1", Tombstone: true, Objects: 1},
-				}},
-				{Key: "api-0", Position: 2, Age: time.Second, Deltas: []inspect.DeltaInfo{
-					{Type: "Replaced", Cause: inspect.CauseInitial, ResourceVersion: "1", Age: time.Second, Objects: 1},
-				}},
-			}}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("page (-want +got):\n%s", diff)
-			}
-			got = q.Page(time.Now(), inspect.QueueQuery{Limit: 2, Offset: 1, Filter: "WEB"})
-			want.Matched, want.Start, want.Items = 3, 1, want.Items[1:3]
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("filtered page (-want +got):\n%s", diff)
-			}
-			return nil
-		})
+		q.Vitals(time.Now())
+		for i := range 100 {
+			must(t, q.Add(obj(fmt.Sprint(i), i)))
+		}
+		_, _, err := q.PopEntries(upTo(40), func(batch []deltafifo.Entry) []deltafifo.Entry { return nil })
 		must(t, err)
+		time.Sleep(time.Second)
+		if v := q.Vitals(time.Now()); v.ArrivalRate != 100 || v.PopRate != 40 {
+			t.Errorf("after a second %v/s came and %v/s went, want 100 and 40", v.ArrivalRate, v.PopRate)
+		}
 	})
+}
+
+func TestBookmarksAreNotAmongTheWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := deltafifo.New(deltafifo.Options{})
+		must(t, q.Bookmark("1"))
+		time.Sleep(time.Hour)
+		must(t, q.Add(obj("a", 2)))
+		time.Sleep(time.Second)
+		if v := q.Vitals(time.Now()); v.Age != time.Second {
+			t.Errorf("the oldest delta is %v old, want 1s: a bookmark is none", v.Age)
+		}
+		_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry { return nil })
+		must(t, err)
+		if v := q.Vitals(time.Now()); v.Wait.Count != 1 || v.Wait.Max != time.Second {
+			t.Errorf("waits = %+v, want the one second of the delta", v.Wait)
+		}
+	})
+}
+
+func TestReadersAreWokenByChangesAndByBackPressure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g tap.Generation
+		q := deltafifo.New(deltafifo.Options{BackPressureAt: 1, Generation: &g})
+		changed := func(what string, do func()) {
+			t.Helper()
+			before := g.Current()
+			do()
+			synctest.Wait()
+			if g.Current() == before {
+				t.Errorf("%s changed nothing for readers", what)
+			}
+		}
+		apply := make(chan struct{})
+		changed("an addition", func() { must(t, q.Add(obj("a", 1)), q.Add(obj("b", 1))) })
+		changed("a pop", func() {
+			go func() {
+				_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry {
+					<-apply
+					return nil
+				})
+				must(t, err)
+			}()
+		})
+		changed("holding the reflector back", func() {
+			go func() { must(t, q.Bookmark("2")) }()
+		})
+		changed("applying", func() { close(apply) })
+		changed("closing", q.Close)
+	})
+}
+
+func TestConsumersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := deltafifo.New(deltafifo.Options{})
+		must(t, q.Add(obj("a", 1)), q.Add(obj("b", 2)))
+		var processing, done atomic.Int32
+		apply := make(chan struct{})
+		for range 2 {
+			go func() {
+				_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry {
+					processing.Add(1)
+					<-apply
+					return nil
+				})
+				must(t, err)
+				done.Add(1)
+			}()
+		}
+		synctest.Wait()
+		if processing.Load() != 1 {
+			t.Fatalf("%d batches are in flight at once", processing.Load())
+		}
+		close(apply)
+		synctest.Wait()
+		if done.Load() != 2 {
+			t.Fatalf("%d of 2 consumers had their turn", done.Load())
+		}
+	})
+}
+
+func TestAKeyCanComeFromWhatPopReturned(t *testing.T) {
+	q := deltafifo.New(deltafifo.Options{})
+	must(t, q.Add(cache.Deltas{{Type: cache.Added, Object: obj("a", 1)}, {Type: cache.Deleted, Object: obj("b", 2)}}))
+	if got := q.Waiting([]string{"a", "b"}); !slices.Equal(got, []int{0, 1}) {
+		t.Errorf("waiting = %v, want one for the newest", got)
+	}
+	if err := q.Add(cache.Deltas{}); !errors.Is(err, cache.ErrZeroLengthDeltasObject) {
+		t.Errorf("no deltas at all: %v", err)
+	}
+}
+
+// snapshots is a store that a Resync asks only once.
+type snapshots struct{ *known }
+
+func (s snapshots) Snapshot() (keys []string, objects []any) {
+	for _, key := range s.known.ListKeys() {
+		o, _, _ := s.GetByKey(key)
+		keys, objects = append(keys, key), append(objects, o)
+	}
+	return keys, objects
+}
+
+func TestAResyncOfASnapshotLeavesOutWhatIsPending(t *testing.T) {
+	store := newKnown(obj("a", 1), obj("b", 1), obj("c", 1))
+	q := deltafifo.New(deltafifo.Options{KnownObjects: snapshots{store}})
+	must(t, q.Update(obj("a", 2)), q.Update(obj("b", 2)))
+	_, _, err := q.PopEntries(upTo(1), func(batch []deltafifo.Entry) []deltafifo.Entry {
+		must(t, q.Resync())
+		return store.applyAll(batch)
+	})
+	must(t, err)
+	want(t, "popped", drain(t, q, store), []string{"Updated b@2", "Sync c@1"})
+}
+
+// unsure is a store that can't look anything up.
+type unsure struct{ *known }
+
+func (unsure) GetByKey(string) (any, bool, error) { return obj("x", 0), true, errors.New("unsure") }
+
+func TestAStoreThatFailsIsTakenToHoldTheObject(t *testing.T) {
+	store := newKnown(obj("a", 1), obj("b", 1))
+	q := deltafifo.New(deltafifo.Options{KnownObjects: unsure{store}})
+	must(t, q.Delete(obj("a", 2)), q.Resync())
+	want(t, "popped", drain(t, q, store), []string{"Deleted a@2"})
+	must(t, q.Replace(nil, ""))
+	want(t, "popped", drain(t, q, store), []string{"Deleted b tombstone(b) of nothing"})
 }

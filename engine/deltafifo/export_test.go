@@ -2,8 +2,11 @@ package deltafifo
 
 import (
 	"fmt"
+	"reflect"
 
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/informeter/informeter/engine/inspect"
 )
 
 // CheckInvariants returns the first comment of a field that does not hold.
@@ -21,6 +24,11 @@ func (q *DeltaFIFO) CheckInvariants() error {
 
 func (c *core) checkInvariantsLocked() error {
 	entries := 0
+	for _, e := range c.batch[len(c.batch):cap(c.batch)] {
+		if e != (Entry{}) {
+			return fmt.Errorf("an unused entry holds on to %v", e)
+		}
+	}
 	for i := range c.batch {
 		if c.batch[i].index != i {
 			return fmt.Errorf("entry %d of the batch says it is %d", i, c.batch[i].index)
@@ -51,6 +59,9 @@ func (q *InOrder) CheckInvariants() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if err := q.core.checkInvariantsLocked(); err != nil {
+		return err
+	}
+	if err := q.entries.check(); err != nil {
 		return err
 	}
 	tallies := map[string]tally{}
@@ -129,6 +140,11 @@ func (q *DeltaFIFO) checkOrderLocked() error {
 				startup++
 			}
 		}
+		for _, d := range it.waiting[len(it.waiting):cap(it.waiting)] {
+			if d != (delta{}) {
+				return fmt.Errorf("%q: unused memory holds on to %v", key, d)
+			}
+		}
 		for i := 1; i < len(it.waiting); i++ {
 			if it.waiting[i].arrived < it.waiting[i-1].arrived {
 				return fmt.Errorf("%q: delta %d is older than the one before it", key, i)
@@ -144,6 +160,15 @@ func (q *DeltaFIFO) checkOrderLocked() error {
 	if deltas != q.waiting || queued != q.order.len() || startup != q.unapplied {
 		return fmt.Errorf("%d deltas on %d keys, %d of the startup batch; counted %d, %d, %d",
 			deltas, queued, startup, q.waiting, q.order.len(), q.unapplied)
+	}
+	if q.unordered > q.order.len() {
+		return fmt.Errorf("%d of %d items are not in order", q.unordered, q.order.len())
+	}
+	if err := q.order.check(); err != nil {
+		return fmt.Errorf("order: %w", err)
+	}
+	if err := q.bookmarks.check(); err != nil {
+		return fmt.Errorf("bookmarks: %w", err)
 	}
 	oldest, ok := q.oldestLocked()
 	for i := range q.order.len() {
@@ -187,6 +212,45 @@ func (q *DeltaFIFO) checkFlightLocked() error {
 		return fmt.Errorf("flight and items differ by %d deltas", flying)
 	}
 	return nil
+}
+
+// check returns an error if an unused place of the ring holds on to something.
+func (r *ring[T]) check() error {
+	for i := r.n; i < len(r.buf); i++ {
+		if !reflect.ValueOf(r.at(i)).Elem().IsZero() {
+			return fmt.Errorf("the unused place %d holds on to %v", i, *r.at(i))
+		}
+	}
+	return nil
+}
+
+// Kept is the memory that an empty queue keeps.
+type Kept struct{ Places, Entries, Flight, Pooled, PooledDeltas, Widest int }
+
+// Kept returns what the queue keeps, whether used or not.
+func (q *DeltaFIFO) Kept() Kept {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	k := Kept{len(q.order.buf), cap(q.batch), cap(q.flight), len(q.pool.free), 0, q.widest}
+	for _, it := range q.pool.free {
+		k.PooledDeltas = max(k.PooledDeltas, cap(it.waiting))
+	}
+	return k
+}
+
+// Kept returns what the queue keeps, whether used or not.
+func (q *InOrder) Kept() Kept {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return Kept{len(q.entries.buf), cap(q.batch), cap(q.flight), len(q.free), 0, q.widest}
+}
+
+// FilteredPage is Page with a predicate in the place of a filter.
+func (q *DeltaFIFO) FilteredPage(query inspect.QueueQuery, match func(string) bool) inspect.QueuePage {
+	var p inspect.QueuePage
+	rows := q.filteredRows(&p, query, match)
+	p.Items = showRows(rows, 0, 0)
+	return p
 }
 
 // ForgetInFlight makes the queue forget what is in flight, as one that did not

@@ -88,6 +88,36 @@ func TestInOrderPutsBackWhatNothingNewerReplaces(t *testing.T) {
 	want(t, "dropped", texts(lost), []string{"Added a@1", "Added c@4"})
 }
 
+func TestInOrderDropsWhatFailedIfSomethingNewerWaits(t *testing.T) {
+	q := deltafifo.NewInOrder(deltafifo.Options{})
+	must(t, q.Add(obj("a", 1)))
+	_, dropped, err := q.PopEntries(upTo(1), func(batch []deltafifo.Entry) []deltafifo.Entry {
+		must(t, q.Update(obj("a", 2)))
+		return batch
+	})
+	must(t, err, q.CheckInvariants())
+	want(t, "dropped", texts(dropped), []string{"Added a@1"})
+	if got := turns(t, q, 10, succeed); len(got) != 1 || len(got[0]) != 1 || got[0][0] != "Updated a@2" {
+		t.Errorf("popped %v", got)
+	}
+}
+
+func TestInOrderAListIsAloneInItsBatch(t *testing.T) {
+	q := deltafifo.NewInOrder(deltafifo.Options{})
+	must(t, q.Bookmark("1"), q.Replace(list(obj("a", 2)), "2"), q.Bookmark("3"), q.Add(obj("b", 4)), q.Add(obj("c", 5)), q.Resync(), q.Resync())
+	got := turns(t, q, 10, succeed)
+	want := [][]string{
+		{"Bookmark@1"},
+		{"ReplacedAll@2 a@2"},
+		{"Bookmark@3", "Added b@4", "Added c@5"},
+		{"SyncAll  cache.SyncAllInfo"},
+		{"SyncAll  cache.SyncAllInfo"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("batches (-want +got):\n%s", diff)
+	}
+}
+
 func TestInOrderARelistThatFailedReturnsBeforeWhatCameAfter(t *testing.T) {
 	q := deltafifo.NewInOrder(deltafifo.Options{})
 	must(t, q.Replace(list(obj("a", 1)), "1"))

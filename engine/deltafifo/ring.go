@@ -1,7 +1,11 @@
 package deltafifo
 
-// ringMin is the smallest buffer a ring keeps, a power of two.
-const ringMin = 16
+const (
+	// ringMin is the smallest buffer of a ring, ringKeep the largest that it
+	// keeps when it is emptied; both are powers of two.
+	ringMin  = 16
+	ringKeep = 1024
+)
 
 // ring is a double-ended queue in which every element can be reached by its
 // rank. The zero value is ready.
@@ -43,7 +47,7 @@ func (r *ring[T]) popFront() T {
 	*r.at(0) = zero
 	r.head = (r.head + 1) & (len(r.buf) - 1)
 	r.n--
-	if len(r.buf) > ringMin && r.n <= len(r.buf)/8 {
+	if len(r.buf) > ringKeep && r.n <= len(r.buf)/8 {
 		r.resize(len(r.buf) / 2)
 	}
 	return v
