@@ -265,10 +265,11 @@ func (t *Terminal) Close() error {
 	return nil
 }
 
-// frame draws a border around a screen, so that a dump shows where lines end.
+// frame draws a border beside a screen, so that a dump shows where it begins;
+// empty lines at its end say nothing.
 func frame(text string) string {
 	var b strings.Builder
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.TrimRight(text, "\n ")) {
 		b.WriteString("  |" + strings.TrimRight(line, "\n") + "\n")
 	}
 	return b.String()
