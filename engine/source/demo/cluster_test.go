@@ -154,13 +154,14 @@ func diary(t *testing.T, o Options, name string, d time.Duration) []string {
 func TestOneSeedMakesOneHistory(t *testing.T) {
 	for _, name := range []string{"pods", "deployments", "replicasets", "nodes"} {
 		t.Run(name, func(t *testing.T) {
-			one, two := diary(t, quick(), name, 2*time.Minute), diary(t, quick(), name, 2*time.Minute)
+			const d = time.Minute
+			one, two := diary(t, quick(), name, d), diary(t, quick(), name, d)
 			if diff := cmp.Diff(one, two); diff != "" {
 				t.Errorf("two clusters with one seed differ:\n%s", diff)
 			}
 			other := quick()
 			other.Seed++
-			if slices.Equal(one, diary(t, other, name, 2*time.Minute)) {
+			if slices.Equal(one, diary(t, other, name, d)) {
 				t.Error("another seed makes the same history")
 			}
 		})
@@ -168,14 +169,14 @@ func TestOneSeedMakesOneHistory(t *testing.T) {
 }
 
 func TestTheNumberOfPodsAndEventsFollowsTheOptions(t *testing.T) {
-	for _, c := range []struct{ pods, events int }{{180, 20}, {40, 20}, {4000, 20}, {600, 400}} {
+	for _, c := range []struct{ pods, events int }{{180, 20}, {40, 20}, {2500, 20}, {600, 400}} {
 		t.Run(fmt.Sprintf("pods=%d/events=%d", c.pods, c.events), func(t *testing.T) {
 			o := quick()
 			o.Pods, o.EventsPerSecond = c.pods, c.events
 			const seconds = 37 // one wave
 			lines := diary(t, o, "pods", seconds*time.Second)
 			state := slices.IndexFunc(lines, func(l string) bool { return !strings.HasPrefix(l, "ADDED") })
-			if math := float64(state) / float64(c.pods); math < 0.98 || math > 1.02 {
+			if share := float64(state) / float64(c.pods); share < 0.98 || share > 1.02 {
 				t.Errorf("%d pods at the start, want about %d", state, c.pods)
 			}
 			rate := float64(len(lines)-state) / seconds

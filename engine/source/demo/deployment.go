@@ -176,6 +176,7 @@ func (w *world) newSet(d *deployment, created metav1.Time) {
 	d.template.labels = labels
 	d.template.prefix = name + "-"
 	d.template.owner = ownerReference("apps/v1", "ReplicaSet", name, set.UID)
+	w.press(&d.template)
 }
 
 func ownerReference(version, kind, name string, uid types.UID) metav1.OwnerReference {

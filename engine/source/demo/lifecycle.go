@@ -26,9 +26,13 @@ type pod struct {
 	changed func()
 }
 
-// change writes a new version of a pod in a manager's name.
+// change writes a new version of a pod in a manager's name. The edit may write to
+// the status, to the managed fields, and to plain fields of the rest: what those
+// point to is shared with the version before.
 func (w *world) change(p *pod, manager string, edit func(*corev1.Pod)) {
-	next := p.current.DeepCopy()
+	next := &corev1.Pod{TypeMeta: p.current.TypeMeta, ObjectMeta: p.current.ObjectMeta, Spec: p.current.Spec}
+	p.current.Status.DeepCopyInto(&next.Status)
+	next.ManagedFields = slices.Clone(p.current.ManagedFields)
 	edit(next)
 	now := w.now()
 	for i := range next.ManagedFields {

@@ -49,6 +49,19 @@ type template struct {
 	restart  corev1.RestartPolicy
 	main     container
 	sidecar  container
+
+	// shared is what press made of the above: the parts of a pod that are the
+	// same in all of them, and that are never written to.
+	shared *sharedParts
+}
+
+// sharedParts are stored once for all pods of a template: in the server they are
+// immutable, and clients get copies.
+type sharedParts struct {
+	spec        corev1.PodSpec
+	annotations map[string]string
+	owners      []metav1.OwnerReference
+	managed     *metav1.FieldsV1
 }
 
 // container is one container of a template.
@@ -58,6 +71,16 @@ type container struct {
 	port          int32
 	probe         string
 	memoryLimited bool
+}
+
+// press makes the shared parts anew, after the template was changed.
+func (w *world) press(t *template) {
+	t.shared = &sharedParts{
+		spec:        w.podSpec(*t),
+		annotations: map[string]string{"checksum/config": t.checksum},
+		owners:      []metav1.OwnerReference{t.owner},
+		managed:     fieldsV1(controllerManagerFields, t.owner.UID, t.main.name),
+	}
 }
 
 // newPod returns a pod as its controller creates it: nobody has placed it yet.
@@ -71,15 +94,15 @@ func (w *world) newPod(t template) *corev1.Pod {
 			UID:               w.uid(),
 			CreationTimestamp: created,
 			Labels:            t.labels,
-			Annotations:       map[string]string{"checksum/config": t.checksum},
-			OwnerReferences:   []metav1.OwnerReference{t.owner},
+			Annotations:       t.shared.annotations,
+			OwnerReferences:   t.shared.owners,
 			ManagedFields: []metav1.ManagedFieldsEntry{{
 				Manager: controllerManager, Operation: metav1.ManagedFieldsOperationUpdate,
 				APIVersion: "v1", Time: &created, FieldsType: "FieldsV1",
-				FieldsV1: fieldsV1(controllerManagerFields, t.owner.UID, t.main.name),
+				FieldsV1: t.shared.managed,
 			}},
 		},
-		Spec: w.podSpec(t),
+		Spec: t.shared.spec,
 		Status: corev1.PodStatus{
 			Phase:    corev1.PodPending,
 			QOSClass: corev1.PodQOSBurstable,

@@ -128,6 +128,7 @@ func (w *world) job(name string) {
 	t.labels["batch.kubernetes.io/job-name"] = job
 	t.main.image, t.checksum = imageTag("platform/"+name, 7), w.hex(16)
 	t.owner = ownerReference("batch/v1", "Job", job, w.uid())
+	w.press(&t)
 	p := w.add(w.newPod(t), nil, "")
 	w.start(p)
 	w.after(w.between(8*time.Second, 20*time.Second), func() { w.complete(p) })
@@ -220,13 +221,15 @@ func otherWrites(w *world) {
 	})
 }
 
-// steadyHandlers are two on pods, so that there is something to compare.
+// steadyHandlers are two on pods, so that there is something to compare: one
+// that is always quick, and one that writes a full record of what appears and
+// disappears, which a release makes too much of for a moment.
 func steadyHandlers(resource string) []source.Handler {
 	if resource != pods {
 		return nil
 	}
 	return []source.Handler{
 		{Name: "deployment-controller", Handler: &worker{change: 80 * time.Microsecond, full: 80 * time.Microsecond}},
-		{Name: "audit", Handler: &worker{change: 1500 * time.Microsecond, full: 9 * time.Millisecond}, Resync: 30 * time.Second},
+		{Name: "audit", Handler: &worker{change: 2 * time.Millisecond, full: 28 * time.Millisecond}, Resync: 30 * time.Second},
 	}
 }

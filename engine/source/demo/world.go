@@ -97,10 +97,15 @@ func (w *world) run(ctx context.Context) {
 				return
 			}
 		}
-		next := heap.Pop(&w.agenda).(item)
-		w.clock = next.at
-		next.do()
+		w.step()
 	}
+}
+
+// step does what is next on the agenda.
+func (w *world) step() {
+	next := heap.Pop(&w.agenda).(item)
+	w.clock = next.at
+	next.do()
 }
 
 // between returns a random duration, low <= d < high.
