@@ -1,0 +1,180 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+
+	"github.com/informeter/informeter/e2e/terminal"
+)
+
+// patience bounds every wait for the program. It is long, because the machine
+// may be busy, and says nothing about speed.
+const patience = 45 * time.Second
+
+// program is the built informeter.
+type program struct {
+	path string
+	// races is where the race detector writes, if the program has one.
+	races string
+}
+
+// build compiles the program from the folder above, with the race detector if
+// the test has it, and reports the races it found when the test ends.
+func build(t *testing.T) *program {
+	t.Helper()
+	dir := t.TempDir()
+	p := &program{path: filepath.Join(dir, "informeter"), races: filepath.Join(dir, "races")}
+	args := []string{"build", "-o", p.path}
+	if raceDetector {
+		args = append(args, "-race")
+	}
+	cmd := exec.CommandContext(t.Context(), "go", append(args, ".")...)
+	cmd.Dir = ".."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build informeter: %v\n%s", err, out)
+	}
+	t.Cleanup(func() { p.reportRaces(t) })
+	return p
+}
+
+func (p *program) reportRaces(t *testing.T) {
+	reports, err := filepath.Glob(p.races + ".*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range reports {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Errorf("the race detector reports:\n%s", text)
+	}
+}
+
+// command is the program with its own home, so that it neither reads nor writes
+// the caller's files.
+func (p *program) command(t *testing.T, kubeconfig string, args ...string) *exec.Cmd {
+	t.Helper()
+	home := t.TempDir()
+	cmd := exec.Command(p.path, append(args, "--kubeconfig", kubeconfig)...)
+	cmd.Dir = home
+	cmd.Env = []string{
+		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8",
+		"GORACE=log_path=" + p.races,
+	}
+	return cmd
+}
+
+// result is what informeter snapshot left behind.
+type result struct {
+	inspect.Snapshot
+	code   int
+	stderr string
+}
+
+// snapshot runs informeter snapshot -o json. It fails the test if what it
+// prints is not a snapshot; its exit code is for the caller to judge.
+func (p *program) snapshot(t *testing.T, kubeconfig string, args ...string) result {
+	t.Helper()
+	cmd := p.command(t, kubeconfig, append([]string{"snapshot", "-o", "json"}, args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	kill := time.AfterFunc(2*patience, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	r := result{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
+	if err := json.Unmarshal(stdout.Bytes(), &r.Snapshot); err != nil {
+		t.Fatalf("informeter %s: exit code %d: stdout is not a snapshot: %v\nstdout:\n%s\nstderr:\n%s",
+			strings.Join(cmd.Args[1:], " "), r.code, err, stdout.String(), r.stderr)
+	}
+	return r
+}
+
+// mustSync fails the test if the snapshot was not one of a synced informer.
+func (r result) mustSync(t *testing.T) result {
+	t.Helper()
+	if r.code != 0 || !r.Informer.Synced {
+		t.Fatalf("got exit code %d, synced=%t, phase %q, error %q, stderr %q; want 0 and a synced informer",
+			r.code, r.Informer.Synced, r.Reflector.Phase, r.Reflector.Error, r.stderr)
+	}
+	return r
+}
+
+// explorer is the program on a screen of 160 columns and 45 rows.
+type explorer struct {
+	*terminal.Terminal
+	t *testing.T
+}
+
+// explore starts the explorer.
+func (p *program) explore(t *testing.T, kubeconfig string, args ...string) explorer {
+	t.Helper()
+	term, err := terminal.Start(p.command(t, kubeconfig, args...), 160, 45)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := term.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return explorer{Terminal: term, t: t}
+}
+
+// press types keys.
+func (e explorer) press(keys string) {
+	e.t.Helper()
+	if err := e.Send(keys); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// shows waits until every text is on the screen.
+func (e explorer) shows(texts ...string) {
+	e.t.Helper()
+	err := e.WaitFor("the screen shows "+strings.Join(texts, " and "), func(screen string) bool {
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				return false
+			}
+		}
+		return true
+	}, patience)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// hides waits until the text is not on the screen.
+func (e explorer) hides(text string) {
+	e.t.Helper()
+	err := e.WaitFor("the screen shows no "+text, func(screen string) bool {
+		return !strings.Contains(screen, text)
+	}, patience)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// ends waits until the program has ended and gives its exit code.
+func (e explorer) ends() int {
+	e.t.Helper()
+	code, err := e.Wait(patience)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return code
+}
