@@ -58,12 +58,13 @@ func (ix *index) settle() {
 func (ix *index) renumberBuckets() {
 	numbers := make([]uint32, len(ix.buckets))
 	buckets := make([]bucket, 0, 2*len(ix.heap))
-	byValue := make(map[string]uint32, len(ix.heap))
+	values := make([]string, 0, 2*len(ix.heap))
+	byValue := newTable(len(ix.heap))
 	for rank, old := range ix.heap {
 		n := uint32(len(buckets))
 		numbers[old] = n
-		buckets = append(buckets, ix.buckets[old])
-		byValue[buckets[n].value] = n
+		buckets, values = append(buckets, ix.buckets[old]), append(values, ix.values[old])
+		byValue.insert(byValue.hash(values[n]), n)
 		ix.heap[rank] = n
 	}
 	for i := range ix.homes {
@@ -76,7 +77,7 @@ func (ix *index) renumberBuckets() {
 			list[i].bucket = numbers[list[i].bucket]
 		}
 	}
-	ix.buckets, ix.byValue, ix.idle = buckets, byValue, nil
+	ix.buckets, ix.values, ix.byValue, ix.idle = buckets, values, byValue, nil
 	ix.heap = slices.Clone(ix.heap)
 	ix.dropViews()
 }

@@ -13,11 +13,11 @@ func (x *Indexer) CheckInvariants() error {
 	x.viewing.Lock()
 	defer x.viewing.Unlock()
 	n := len(x.objects)
-	if len(x.keys) != n || len(x.positions) != n {
-		return fmt.Errorf("%d objects, %d keys, %d positions", n, len(x.keys), len(x.positions))
+	if len(x.keys) != n || x.positions.taken != n {
+		return fmt.Errorf("%d objects, %d keys, %d positions", n, len(x.keys), x.positions.taken)
 	}
 	for pos, key := range x.keys {
-		if got, ok := x.positions[key]; !ok || int(got) != pos {
+		if got, ok := x.positions.get(x.keys, key); !ok || int(got) != pos {
 			return fmt.Errorf("key %q at %d is looked for at %d, %v", key, pos, got, ok)
 		}
 		if x.objects[pos] == nil {
@@ -54,30 +54,30 @@ func (ix *index) checkInvariants(n int) error {
 	if len(ix.homes) != n {
 		return fmt.Errorf("%d homes for %d objects", len(ix.homes), n)
 	}
-	if len(ix.heap) != len(ix.byValue) || len(ix.heap)+len(ix.idle) != len(ix.buckets) {
-		return fmt.Errorf("%d in heap, %d values, %d idle of %d buckets", len(ix.heap), len(ix.byValue), len(ix.idle), len(ix.buckets))
+	if len(ix.heap) != ix.byValue.taken || len(ix.heap)+len(ix.idle) != len(ix.buckets) {
+		return fmt.Errorf("%d in heap, %d values, %d idle of %d buckets", len(ix.heap), ix.byValue.taken, len(ix.idle), len(ix.buckets))
 	}
 	for _, number := range ix.idle {
-		if b := ix.buckets[number]; b.members != nil || b.value != "" {
+		if b := ix.buckets[number]; b.members != nil || ix.values[number] != "" {
 			return fmt.Errorf("idle bucket %d is not empty: %v", number, b)
 		}
 	}
 	for rank, number := range ix.heap {
-		b := &ix.buckets[number]
+		b, value := &ix.buckets[number], ix.values[number]
 		if int(b.rank) != rank {
-			return fmt.Errorf("bucket %q is at %d of the heap and thinks %d", b.value, rank, b.rank)
+			return fmt.Errorf("bucket %q is at %d of the heap and thinks %d", value, rank, b.rank)
 		}
 		if rank > 0 && ix.size(uint32(rank)) > ix.size(uint32((rank-1)/2)) {
-			return fmt.Errorf("bucket %q is larger than its parent", b.value)
+			return fmt.Errorf("bucket %q is larger than its parent", value)
 		}
-		if got, ok := ix.byValue[b.value]; !ok || got != number {
-			return fmt.Errorf("value %q leads to bucket %d, %v, want %d", b.value, got, ok, number)
+		if got, ok := ix.byValue.get(ix.values, value); !ok || got != number {
+			return fmt.Errorf("value %q leads to bucket %d, %v, want %d", value, got, ok, number)
 		}
 		if len(b.members) == 0 {
-			return fmt.Errorf("bucket %q is empty", b.value)
+			return fmt.Errorf("bucket %q is empty", value)
 		}
 		if b.members[0] >= uint32(n) {
-			return fmt.Errorf("bucket %q has a member %d of %d", b.value, b.members[0], n)
+			return fmt.Errorf("bucket %q has a member %d of %d", value, b.members[0], n)
 		}
 	}
 	return ix.checkHomes()
@@ -103,7 +103,7 @@ func (ix *index) checkHomes() error {
 		}
 		for i, m := range memberships {
 			if b := ix.buckets[m.bucket]; int(m.place) >= len(b.members) || b.members[m.place] != uint32(pos) {
-				return fmt.Errorf("object %d thinks it is at %d of %q: %v", pos, m.place, b.value, b.members)
+				return fmt.Errorf("object %d thinks it is at %d of %q: %v", pos, m.place, ix.values[m.bucket], b.members)
 			}
 			if slices.ContainsFunc(memberships[:i], func(o member) bool { return o.bucket == m.bucket }) {
 				return fmt.Errorf("object %d is in bucket %d twice", pos, m.bucket)
@@ -149,17 +149,17 @@ func (ix *index) checkViews(keys []string) error {
 		}
 		return nil
 	}
-	if ix.values != nil {
-		values := make([]string, 0, len(ix.byValue))
-		for value := range ix.byValue {
-			values = append(values, value)
+	if ix.looked != nil {
+		var values []string
+		for _, n := range ix.heap {
+			values = append(values, ix.values[n])
 		}
-		if err := check(ix.values, values); err != nil {
+		if err := check(ix.looked, values); err != nil {
 			return fmt.Errorf("values: %w", err)
 		}
-		for _, it := range ix.values.sorted {
-			if ix.byValue[it.text] != it.number {
-				return fmt.Errorf("view has %q as bucket %d, want %d", it.text, it.number, ix.byValue[it.text])
+		for _, it := range ix.looked.sorted {
+			if n, _ := ix.byValue.get(ix.values, it.text); n != it.number {
+				return fmt.Errorf("view has %q as bucket %d, want %d", it.text, it.number, n)
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func (ix *index) checkViews(keys []string) error {
 			in = append(in, keys[pos])
 		}
 		if err := check(o.view, in); err != nil {
-			return fmt.Errorf("keys of %q: %w", b.value, err)
+			return fmt.Errorf("keys of %q: %w", ix.values[o.number], err)
 		}
 	}
 	return nil

@@ -24,7 +24,6 @@ const (
 
 // bucket holds the objects that share one value of an index.
 type bucket struct {
-	value string
 	// members are positions of objects, in no order, each once. A bucket in use
 	// has at least one.
 	members []uint32
@@ -42,11 +41,15 @@ type index struct {
 	name string
 	fn   cache.IndexFunc
 
-	// byValue has the number of every bucket in use; buckets[n] is it. Numbers
-	// in idle have empty buckets and wait to be used again.
-	byValue map[string]uint32
+	// byValue has the number of every bucket in use: buckets[n] is it, and
+	// values[n] its value. Numbers in idle have empty buckets and values and
+	// wait to be used again.
+	byValue table
+	values  []string
 	buckets []bucket
 	idle    []uint32
+	// latest is the bucket that an object joined last, if it is still in use.
+	latest uint32
 
 	// homes[pos] is where the object at pos is filed, for every object of the
 	// store. An object in several buckets has a list of its memberships, in the
@@ -67,12 +70,12 @@ type index struct {
 	lastError string
 
 	// What readers look at in order, see view.go.
-	values *view
+	looked *view
 	opened []openBucket
 }
 
 func newIndex(name string, fn cache.IndexFunc) *index {
-	return &index{name: name, fn: fn, byValue: map[string]uint32{}}
+	return &index{name: name, fn: fn, byValue: newTable(0)}
 }
 
 // outcome is what an index function said about one object.
@@ -113,7 +116,7 @@ func (ix *index) put(pos uint32, key string, o *outcome) {
 	case len(o.values) == 0:
 		ix.takeOut(pos, key)
 	case len(o.values) == 1:
-		if home.bucket < several && ix.buckets[home.bucket].value == o.values[0] {
+		if home.bucket < several && ix.values[home.bucket] == o.values[0] {
 			return
 		}
 		ix.takeOut(pos, key)
@@ -131,7 +134,7 @@ func (ix *index) put(pos uint32, key string, o *outcome) {
 // listHas says whether the memberships are the values, in their order.
 func (ix *index) listHas(list []member, values []string) bool {
 	return slices.EqualFunc(list, values, func(m member, value string) bool {
-		return ix.buckets[m.bucket].value == value
+		return ix.values[m.bucket] == value
 	})
 }
 
@@ -212,10 +215,7 @@ func (ix *index) remove(pos uint32, key string) {
 // there is none. It returns false if the object is in it already, provided that
 // nothing else has joined in between: then it is the newest member.
 func (ix *index) join(pos uint32, key, value string) (member, bool) {
-	n, ok := ix.byValue[value]
-	if !ok {
-		n = ix.open(value)
-	}
+	n := ix.bucketOf(value)
 	b := &ix.buckets[n]
 	place := uint32(len(b.members))
 	if place > 0 && b.members[place-1] == pos {
@@ -226,6 +226,22 @@ func (ix *index) join(pos uint32, key, value string) (member, bool) {
 	ix.siftUp(b.rank)
 	ix.noteMember(n, key, true)
 	return member{n, place}, true
+}
+
+// bucketOf returns the number of the value's bucket, which is made if there is
+// none. Lists come in the order of their keys, so neighbours share namespaces and
+// owners: the bucket asked for last is tried first.
+func (ix *index) bucketOf(value string) uint32 {
+	if n := ix.latest; int(n) < len(ix.values) && ix.values[n] == value && len(ix.buckets[n].members) > 0 {
+		return n
+	}
+	hash := ix.byValue.hash(value)
+	n, ok := ix.byValue.find(ix.values, hash, value)
+	if !ok {
+		n = ix.open(hash, value)
+	}
+	ix.latest = n
+	return n
 }
 
 // leave ends one membership. The bucket's last member takes the place, and a
@@ -264,19 +280,19 @@ func (ix *index) membership(pos, bucket uint32) *member {
 	panic(fmt.Sprintf("bug: index %s: object %d is in bucket %d and does not know it", ix.name, pos, bucket))
 }
 
-// open makes a bucket for the value.
-func (ix *index) open(value string) uint32 {
-	rank := uint32(len(ix.heap))
+// open makes a bucket for the value, which has that hash.
+func (ix *index) open(hash uint32, value string) uint32 {
+	b := bucket{rank: uint32(len(ix.heap))}
 	var n uint32
 	if last := len(ix.idle) - 1; last >= 0 {
 		n = ix.idle[last]
 		ix.idle = ix.idle[:last]
-		ix.buckets[n] = bucket{value: value, rank: rank}
+		ix.buckets[n], ix.values[n] = b, value
 	} else {
 		n = uint32(len(ix.buckets))
-		ix.buckets = append(ix.buckets, bucket{value: value, rank: rank})
+		ix.buckets, ix.values = append(ix.buckets, b), append(ix.values, value)
 	}
-	ix.byValue[value] = n
+	ix.byValue.insert(hash, n)
 	ix.heap = append(ix.heap, n)
 	ix.noteValue(n, value, true)
 	return n
@@ -286,8 +302,9 @@ func (ix *index) open(value string) uint32 {
 // behind.
 func (ix *index) close(n uint32) {
 	b := &ix.buckets[n]
-	ix.noteValue(n, b.value, false)
-	delete(ix.byValue, b.value)
+	value := ix.values[n]
+	ix.noteValue(n, value, false)
+	ix.byValue.remove(ix.byValue.hash(value), n)
 	rank, last := b.rank, uint32(len(ix.heap)-1)
 	if rank != last {
 		ix.heap[rank] = ix.heap[last]
@@ -300,6 +317,6 @@ func (ix *index) close(n uint32) {
 		ix.siftUp(rank)
 		ix.siftDown(rank)
 	}
-	*b = bucket{}
+	*b, ix.values[n] = bucket{}, ""
 	ix.idle = append(ix.idle, n)
 }

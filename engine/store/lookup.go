@@ -37,7 +37,7 @@ func (x *Indexer) bucketLocked(name, value string) ([]uint32, error) {
 
 // members returns the positions of the objects under the value.
 func (ix *index) members(value string) []uint32 {
-	if n, ok := ix.byValue[value]; ok {
+	if n, ok := ix.byValue.get(ix.values, value); ok {
 		return ix.buckets[n].members
 	}
 	return nil
@@ -127,7 +127,7 @@ func (x *Indexer) ListIndexFuncValues(indexName string) []string {
 	}
 	values := make([]string, len(ix.heap))
 	for i, n := range ix.heap {
-		values[i] = ix.buckets[n].value
+		values[i] = ix.values[n]
 	}
 	return values
 }

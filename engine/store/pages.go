@@ -47,8 +47,7 @@ func (ix *index) vitals() inspect.IndexVitals {
 		LastError: ix.lastError,
 	}
 	if len(ix.heap) > 0 {
-		largest := &ix.buckets[ix.heap[0]]
-		v.Largest, v.LargestObjects = largest.value, len(largest.members)
+		v.Largest, v.LargestObjects = ix.values[ix.heap[0]], ix.size(0)
 	}
 	return v
 }
@@ -58,7 +57,7 @@ func (ix *index) vitals() inspect.IndexVitals {
 func (x *Indexer) IndexValues(key string) []inspect.ObjectIndex {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	pos, ok := x.positions[key]
+	pos, ok := x.positions.get(x.keys, key)
 	if !ok {
 		return nil
 	}
@@ -79,11 +78,11 @@ func (ix *index) valuesOf(pos uint32) []string {
 		list := ix.lists[home.place]
 		values := make([]string, len(list))
 		for i, m := range list {
-			values[i] = ix.buckets[m.bucket].value
+			values[i] = ix.values[m.bucket]
 		}
 		return values
 	default:
-		return []string{ix.buckets[home.bucket].value}
+		return []string{ix.values[home.bucket]}
 	}
 }
 
@@ -160,13 +159,13 @@ func (x *Indexer) Buckets(indexName string, q inspect.BucketQuery) (inspect.Buck
 		if ix = x.indexLocked(indexName); ix == nil {
 			return nil
 		}
-		return ix.values
+		return ix.looked
 	}, func() *view {
 		if ix == nil {
 			return nil
 		}
-		ix.values = x.newView(ix.listValues())
-		return ix.values
+		ix.looked = x.newView(ix.listValues())
+		return ix.looked
 	}, func(v *view) {
 		switch {
 		case v == nil:
@@ -184,13 +183,13 @@ func (x *Indexer) Buckets(indexName string, q inspect.BucketQuery) (inspect.Buck
 func (ix *index) listValues() []item {
 	items := make([]item, len(ix.heap))
 	for i, n := range ix.heap {
-		items[i] = item{ix.buckets[n].value, n}
+		items[i] = item{ix.values[n], n}
 	}
 	return items
 }
 
 func (ix *index) row(n uint32) inspect.BucketRow {
-	return inspect.BucketRow{Value: ix.buckets[n].value, Objects: len(ix.buckets[n].members)}
+	return inspect.BucketRow{Value: ix.values[n], Objects: len(ix.buckets[n].members)}
 }
 
 func (ix *index) pageByValue(shown []item, q inspect.BucketQuery) inspect.BucketPage {
@@ -259,7 +258,7 @@ func (x *Indexer) BucketKeys(indexName, value string, q inspect.Query) (keys []s
 // findOpened returns the view of the bucket's keys and remembers that it was the
 // last to be used.
 func (ix *index) findOpened(value string) *view {
-	n, ok := ix.byValue[value]
+	n, ok := ix.byValue.get(ix.values, value)
 	if !ok {
 		return nil
 	}
@@ -275,7 +274,7 @@ func (ix *index) findOpened(value string) *view {
 // openLocked makes a view of the bucket's keys. The one that was not used for the
 // longest time makes room.
 func (x *Indexer) openLocked(ix *index, value string) *view {
-	n, ok := ix.byValue[value]
+	n, ok := ix.byValue.get(ix.values, value)
 	if !ok {
 		return nil
 	}

@@ -50,11 +50,11 @@ type Indexer struct {
 
 	// mu guards everything below it; writers hold writing as well.
 	mu sync.RWMutex
-	// objects[pos] is stored under keys[pos], and positions[keys[pos]] is pos.
+	// objects[pos] is stored under keys[pos], and positions finds pos by key.
 	// There are no gaps: the last object moves into a position that is freed.
 	objects   []any
 	keys      []string
-	positions map[string]uint32
+	positions table
 	// indices are in the order of their names.
 	indices []*index
 	// rv is the resource version the store has reached.
@@ -72,7 +72,7 @@ type Indexer struct {
 // New returns an empty store. keyFunc makes the key of an object, indexers may
 // be nil.
 func New(keyFunc cache.KeyFunc, indexers cache.Indexers, opts Options) *Indexer {
-	x := &Indexer{keyFunc: keyFunc, opts: opts, positions: map[string]uint32{}, minLog: defaultMinLog}
+	x := &Indexer{keyFunc: keyFunc, opts: opts, positions: newTable(0), minLog: defaultMinLog}
 	for name, fn := range indexers {
 		x.indices = append(x.indices, newIndex(name, fn))
 	}
@@ -106,7 +106,7 @@ func (x *Indexer) Get(obj any) (item any, exists bool, err error) {
 func (x *Indexer) GetByKey(key string) (item any, exists bool, err error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	pos, exists := x.positions[key]
+	pos, exists := x.positions.get(x.keys, key)
 	if !exists {
 		return nil, false, nil
 	}
@@ -142,7 +142,7 @@ func (x *Indexer) Objects(keys []string) []any {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for i, key := range keys {
-		if pos, ok := x.positions[key]; ok {
+		if pos, ok := x.positions.get(x.keys, key); ok {
 			objects[i] = x.objects[pos]
 		}
 	}

@@ -78,10 +78,10 @@ func (v *view) note(it item, came bool) {
 
 // noteValue tells those who look at the values that one came or went.
 func (ix *index) noteValue(number uint32, value string, came bool) {
-	if ix.values != nil {
-		ix.values.note(item{value, number}, came)
-		if ix.values.stale {
-			ix.values = nil
+	if ix.looked != nil {
+		ix.looked.note(item{value, number}, came)
+		if ix.looked.stale {
+			ix.looked = nil
 		}
 	}
 	if !came && len(ix.opened) > 0 {
@@ -113,9 +113,9 @@ func (ix *index) dropOpened(which func(openBucket) bool) {
 
 // dropViews drops all views, because the buckets' numbers change.
 func (ix *index) dropViews() {
-	if ix.values != nil {
-		ix.values.stale = true
-		ix.values = nil
+	if ix.looked != nil {
+		ix.looked.stale = true
+		ix.looked = nil
 	}
 	ix.dropOpened(func(openBucket) bool { return true })
 }

@@ -60,7 +60,8 @@ func (x *Indexer) Apply(ops []Op) {
 
 // applyLocked makes one write.
 func (x *Indexer) applyLocked(op *Op, outcomes []outcome) {
-	pos, exists := x.positions[op.Key]
+	hash := x.positions.hash(op.Key)
+	pos, exists := x.positions.find(x.keys, hash, op.Key)
 	op.Old, op.Existed, op.Unchanged, op.Err = nil, exists, false, nil
 	if exists {
 		op.Old = x.objects[pos]
@@ -68,7 +69,7 @@ func (x *Indexer) applyLocked(op *Op, outcomes []outcome) {
 	switch {
 	case op.Delete:
 		if exists {
-			x.removeLocked(pos)
+			x.removeLocked(pos, hash)
 			x.deleted++
 		}
 		return
@@ -83,36 +84,33 @@ func (x *Indexer) applyLocked(op *Op, outcomes []outcome) {
 	default:
 		x.updated++
 	}
-	x.setLocked(pos, exists, op.Key, op.Object, outcomes)
-}
-
-// setLocked stores the object at pos if the key exists, else behind the last.
-func (x *Indexer) setLocked(pos uint32, exists bool, key string, obj any, outcomes []outcome) {
+	key := op.Key
 	if exists {
-		x.objects[pos] = obj
+		x.objects[pos] = op.Object
 		key = x.keys[pos]
 	} else {
 		pos = uint32(len(x.objects))
-		x.objects = append(x.objects, obj)
+		x.objects = append(x.objects, op.Object)
 		x.keys = append(x.keys, key)
-		x.positions[key] = pos
+		x.positions.insert(hash, pos)
 	}
 	for i, ix := range x.indices {
 		ix.put(pos, key, &outcomes[i])
 	}
 }
 
-// removeLocked removes the object at pos; the last one moves there.
-func (x *Indexer) removeLocked(pos uint32) {
+// removeLocked removes the object at pos, whose key has that hash; the last one
+// moves there.
+func (x *Indexer) removeLocked(pos, hash uint32) {
 	key := x.keys[pos]
 	for _, ix := range x.indices {
 		ix.remove(pos, key)
 	}
-	delete(x.positions, key)
+	x.positions.remove(hash, pos)
 	last := uint32(len(x.objects) - 1)
 	if pos != last {
 		x.objects[pos], x.keys[pos] = x.objects[last], x.keys[last]
-		x.positions[x.keys[pos]] = pos
+		x.positions.rename(x.positions.hash(x.keys[pos]), last, pos)
 	}
 	x.objects[last], x.keys[last] = nil, ""
 	x.objects, x.keys = x.objects[:last], x.keys[:last]
@@ -124,9 +122,9 @@ func (x *Indexer) removeLocked(pos uint32) {
 // shrinkLocked gives back the memory of a store that was much larger once.
 func (x *Indexer) shrinkLocked() {
 	x.objects, x.keys = tightened(x.objects), tightened(x.keys)
-	x.positions = make(map[string]uint32, len(x.keys))
+	x.positions = newTable(len(x.keys))
 	for pos, key := range x.keys {
-		x.positions[key] = uint32(pos)
+		x.positions.insert(x.positions.hash(key), uint32(pos))
 	}
 	for _, ix := range x.indices {
 		ix.homes = tightened(ix.homes)
