@@ -300,4 +300,5 @@ func (i *Informer) sample(now time.Time) {
 	i.reflector.Vitals(now)
 	i.processor.Sample(now)
 	i.handleVitals(now)
+	i.storeVitals(now)
 }

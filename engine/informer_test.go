@@ -327,3 +327,25 @@ func TestASlowHandlerHoldsNobodyUp(t *testing.T) {
 		stop()
 	})
 }
+
+func TestEveryRateIsKeptWhileNobodyLooks(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, s server, i *Informer) {
+		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{}))
+		s.Add(pod("a"))
+		stop := run(i)
+		for range 300 {
+			time.Sleep(100 * time.Millisecond)
+			s.Modify(pod("a"))
+		}
+		got := snapshot(t, i)
+		for name, rate := range map[string]float64{
+			"reflector": got.Reflector.EventRate, "queue in": got.Queue.ArrivalRate, "queue out": got.Queue.PopRate,
+			"handle": got.Handle.Rate, "store": got.Store.Rate, "listener": got.Listeners[0].Rate,
+		} {
+			if rate < 9 || rate > 11 {
+				t.Errorf("%s: %.2f/s, want the 10/s of the last half minute", name, rate)
+			}
+		}
+		stop()
+	})
+}
