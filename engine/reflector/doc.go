@@ -7,42 +7,60 @@
 //	                            └──▶ Vitals, Requests, Resync (for whoever looks)
 //
 // A reflector is a machine of six phases. Each has one step, which leaves it by
-// one of the transitions named becomeX; what is in brackets is assigned on the
-// way. "version" is the resource version last enqueued; "gone" says that the
-// server refused it, so that the next list asks for the most recent state.
+// one of the transitions named becomeX. "version" is the resource version last
+// enqueued; "recent" says that the next list asks for the most recent state
+// instead of one no older than version.
 //
-//	                           ┌──────────┐
-//	                           │ Starting │
-//	                           └────┬─────┘
-//	       client streams lists     │     it does not
-//	     ┌──────────────────────────┴─────────────────────────┐
-//	     ▼                                                    ▼
-//	┌───────────────┐  refused, any other error,        ┌───────────┐  410, too new: once more
-//	│ StreamingList │  not stored, no end marker (E)    │  Listing  │──┐ [gone = true]
-//	│ WATCHLIST at  │──────────────────────────────────▶│  LIST at  │◀─┘
-//	│ version       │                                   │  version  │
-//	└─┬───┬───────┬─┘                                   └──┬─────┬──┘
-//	  │   │ ▲     │ end marker, stored                     │     │ error, not stored
-//	  │   └─┘     │ [version = marker's, gone = false]     │     │ [OnError]
-//	  │ closed    │                  complete, stored      │     │
-//	  │ early;    │       [version = list's, gone = false] │     │
-//	  │ 410, too  ▼                                        ▼     │
-//	  │ new     ┌──────────────────────────────────────────────┐ │
-//	  │ [gone]  │ Watching                                     │─┼─┐ closed: again at version
-//	  │         │ the rest of the stream, or WATCH at version  │◀┼─┘ (at once, or spaced (S))
-//	  │         └────┬─────────────────────┬───────────────────┘ │
-//	  │ 429,         │ 429, refused        │ 410, closed at once │
-//	  │ refused      │ [to Watching]       │ and empty, error,   │
-//	  │ [to          │                     │ resync failed       │
-//	  │ Streaming    │                     │ [to a new round]    │ [to a new round]
-//	  │ List]        ▼                     ▼                     ▼
-//	  │         ┌──────────────────────────────────────────────────┐
-//	  └────────▶│ BackingOff: 0.8 s to 30 s, doubled, with jitter  │
-//	            └──────────────────────────────────────────────────┘
-//	              waited: to where it was told; a new round begins like Starting
+//	                      ┌──────────┐
+//	             ┌──────a─┤ Starting ├─b─────────┐
+//	             ▼        └──────────┘           ▼
+//	     ┌───────────────┐                 ┌───────────┐
+//	  ┌─▶│ StreamingList ├─d──────────────▶│  Listing  │
+//	  └c─┤               │                 │           │
+//	     └─┬──────────┬──┘                 └─┬───────┬─┘
+//	       │          e                      f       g
+//	       │          ▼                      ▼       │
+//	       │     ┌──────────────────────────────┐    │
+//	       h     │           Watching           ├─i┐ │
+//	       │     │                              │◀─┘ │
+//	       │     └──┬─────────────────┬─────────┘    │
+//	       │        j                 k              │
+//	       ▼        ▼                 ▼              ▼
+//	     ┌─────────────────────────────────────────────┐
+//	     │                 BackingOff                  │
+//	     └─┬────────┬─────────────────┬────────────────┘
+//	       ▼        ▼                 ▼
+//	StreamingList  Watching   a or b: a new round        Stopped
 //
-//	any phase ── ctx ends ──▶ Stopped        (E) with EndMarkerDeadline
-//	any phase ── Relist ──▶ a new round      (S) with WatchSpacing
+//	a  The client streams lists.                         WATCHLIST at version
+//	b  It does not, or lately a stream was given up (E). LIST at version
+//	c  410 or too new.                                   [recent = true]
+//	   Closed before its end marker.                     at once, or spaced (S)
+//	   Outlived its timeout (G).
+//	d  Refused; any error that is not c or h; closed within a second, empty;
+//	   the store refused the list; no end marker for too long (E).
+//	e  End marker, and the list is stored.               [version = the marker's]
+//	   The stream stays open for Watching.               [recent = false]
+//	f  All pages came, and the list is stored.           [version = the list's]
+//	   410 or too new on the way: once more, [recent = true]. [recent = false]
+//	g  Error, or the store refused the list.             OnError
+//	h  429, connection refused.                          the same request later
+//	i  Closed. WATCH at version                          at once, or spaced (S)
+//	   Internal error, while MaxInternalErrorRetry lasts.
+//	   Outlived its timeout (G).
+//	j  429, connection refused.                          the same request later
+//	k  410, any other error; closed within a second, empty; a resync failed.
+//	   A WATCH that could not be opened.                 OnError
+//
+//	every event                                          [version = the event's]
+//	Relist, from every phase but Listing                 [recent = true], a or b
+//	the context ends, in any phase                       Stopped
+//
+//	Only with: (S) WatchSpacing, (E) EndMarkerDeadline, (G) WatchGrace.
+//
+// Watching begins when the WATCH is asked for, before the server has accepted
+// it. That is why an earlier failure to watch stays in Vitals until the watch has
+// brought something or lived for a second.
 //
 // Guarantees:
 //
@@ -56,17 +74,18 @@
 //   - If ctx ends, in whatever phase, Run returns when the request under way has
 //     returned, the watch is stopped and the resync timer's goroutine has ended.
 //   - If a request was made, it is in Requests, until 256 newer ones are.
-//   - If an event can't be enqueued, it is logged and counted (Skipped).
+//   - If an event can't be enqueued, it is logged, counted and named in
+//     Vitals; the next one is not held up.
 //
 // The store must be safe for Resync beside the other calls. It owns what it is
 // given. A ListerWatcher that wraps another must forward
 // IsWatchListSemanticsUnSupported, and should heed its context: Run waits for
-// it. OnError must not block for long.
+// it. OnError must not block for long: nothing is read meanwhile.
 //
 // Cost: one goroutine, and a second one while a resync period is set. An event
-// costs one uncontended lock, two readings of an atomic and one of the clock, no
-// allocation. An initial stream is held twice while it is handed over: as
-// pointers. A request log entry is about 350 bytes.
+// costs one uncontended lock and one reading of the clock, and no allocation. An
+// initial stream is held until its end marker has come, and is not copied then
+// but for its pointers. A remembered request takes 250 bytes and its texts.
 //
 // # Deviations from client-go
 //
@@ -80,7 +99,7 @@
 //     leaves it open.
 //   - Objects of an initial stream are handed to the store in the order they
 //     came in; client-go's order is a map's.
-//   - A reflector runs once.
+//   - A reflector runs once, and makes no request if its context has ended.
 //   - KUBE_WATCHLIST_INCONSISTENCY_DETECTOR is not looked at.
 //
 // Behind options, each off by default: WatchSpacing, EndMarkerDeadline,

@@ -19,7 +19,7 @@ import (
 // Replace with what it brought.
 //
 //	ok                         → becomeWatching      version = the list's
-//	expired or too new         → LIST again, once    versionGone = true
+//	expired or too new         → LIST again, once    mostRecent = true
 //	any other error, or stored
 //	  in vain                  → becomeBackingOff    OnError
 func (r *Reflector) list(ctx context.Context) {
@@ -51,7 +51,7 @@ func (r *Reflector) fetchList(ctx context.Context) ([]any, string, error) {
 	p := r.newPager(asked)
 	list, paged, err := p.ListWithAlloc(ctx, metav1.ListOptions{ResourceVersion: asked})
 	if isExpired(err) || isTooNew(err) {
-		r.versionGone = true
+		r.mostRecent = true
 		list, paged, err = p.ListWithAlloc(ctx, metav1.ListOptions{ResourceVersion: r.listVersion()})
 	}
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *Reflector) fetchList(ctx context.Context) ([]any, string, error) {
 	if asked == "0" && paged {
 		r.paged = true
 	}
-	r.versionGone = false
+	r.mostRecent = false
 	return extract(list)
 }
 
@@ -94,7 +94,7 @@ func extract(list runtime.Object) ([]any, string, error) {
 func (r *Reflector) listVersion() string {
 	last := r.LastSyncResourceVersion()
 	switch {
-	case r.versionGone:
+	case r.mostRecent:
 		return ""
 	case last == "":
 		return "0"
@@ -172,6 +172,12 @@ func (r *Reflector) endOpenRequest(outcome inspect.Outcome, err error, next stri
 
 // completed notes that the store was given a complete list.
 func (r *Reflector) completed(ctx context.Context, objects int, version string) {
+	if r.resyncing != nil {
+		select {
+		case <-r.resyncing.failed: // made good by the list
+		default:
+		}
+	}
 	r.mu.Lock()
 	if r.listed >= 0 {
 		r.vitals.Relists++

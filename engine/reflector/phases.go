@@ -24,14 +24,8 @@ const (
 func (r *Reflector) beginRound() {
 	select {
 	case <-r.relistAsked: // answered by the list that follows
-		r.versionGone = true
+		r.mostRecent = true
 	default:
-	}
-	if r.resyncing != nil {
-		select {
-		case <-r.resyncing.failed: // answered by the list as well
-		default:
-		}
 	}
 	r.unfinished = 0
 	r.internal = retryWindow{limit: r.options.MaxInternalErrorRetry}
@@ -152,7 +146,7 @@ func (r *Reflector) backOff(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	case <-r.relistAsked:
-		r.versionGone = true
+		r.mostRecent = true
 		r.endRound()
 		r.beginRound()
 		return

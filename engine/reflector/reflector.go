@@ -99,9 +99,10 @@ type Reflector struct {
 	// stream is a watch handed from one phase to the next: set by StreamingList
 	// when it has seen the end marker, taken by Watching.
 	stream *stream
-	// versionGone: the server refused lastVersion as expired or too new, so the
-	// next LIST or WATCHLIST asks for the most recent state instead.
-	versionGone bool
+	// mostRecent: the next LIST or WATCHLIST asks for the most recent state
+	// instead of one no older than what was seen, because the server refused
+	// that as expired or too new, or because Relist was called.
+	mostRecent bool
 	// paged: the first LIST came in pages although its resource version allowed
 	// the server's cache to answer, so later ones page too.
 	paged bool
@@ -123,7 +124,6 @@ type Reflector struct {
 	rate     tap.Rate
 	failure  *Error // not recovered from; nil if none
 	failures int    // since the last attempt that worked
-	skipped  uint64 // events not enqueued
 	// establishedAt is when the server accepted the watch under way; zero if
 	// there is none.
 	establishedAt time.Time

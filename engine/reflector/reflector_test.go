@@ -145,45 +145,22 @@ func TestEveryEventOfABurstArrivesInOrder(t *testing.T) {
 }
 
 // A stream that never pauses must not keep the reflector from seeing that it is
-// to relist, or to stop.
+// to relist.
 func TestAFloodCanBeInterrupted(t *testing.T) {
-	flood := func(w *scriptedWatch) {
-		for i := 0; ; i++ {
-			select {
-			case <-w.stopped:
-				return
-			case w.result <- watch.Event{Type: watch.Modified, Object: pod(fmt.Sprintf("a@%d", i))}:
-			}
+	const events = 1000 * burst
+	bubble(t, Options{}, func(t *testing.T, s *server, r *Reflector) {
+		s.lists <- listAnswer{list: podList("0")}
+		w := &scriptedWatch{result: make(chan watch.Event, events), stopped: make(chan struct{})}
+		for range events {
+			w.result <- watch.Event{Type: watch.Modified, Object: pod("a@1")}
 		}
-	}
-	s := newServer(&trace{})
-	s.noStreaming = true
-	s.lists <- listAnswer{list: podList("0")}
-	s.lists <- listAnswer{list: podList("1")}
-	s.watches <- watchAnswer{play: flood}
-	s.watches <- watchAnswer{play: flood}
-	r := New(s, &v1.Pod{}, &recorder{trace: s.trace}, Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.Run(ctx)
-	}()
-	await(t, func() bool { return r.Vitals(time.Now()).Updated > burst })
-	r.Relist()
-	await(t, func() bool { return r.Vitals(time.Now()).Relists == 1 })
-	cancel()
-	<-ended
-}
-
-// await polls: the goroutines it waits for are never idle.
-func await(t *testing.T, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nothing happened in ten seconds")
+		s.watches <- watchAnswer{watch: w}
+		r.Relist()
+		synctest.Wait()
+		if v := r.Vitals(time.Now()); v.Phase != inspect.PhaseListing || v.Updated >= events {
+			t.Errorf("%v after %d of %d events, want listing long before the last", v.Phase, v.Updated, events)
 		}
-	}
+	})
 }
 
 func TestAToleratedPanicEndsTheRound(t *testing.T) {
@@ -321,7 +298,6 @@ func TestCanBeReadWhileItWorks(t *testing.T) {
 					r.RequestVitals()
 					r.RequestsLost()
 					r.Resync()
-					r.Skipped()
 					r.LastSyncResourceVersion()
 					time.Sleep(time.Second)
 				}

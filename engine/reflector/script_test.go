@@ -302,7 +302,10 @@ func (s *script) printRequests() {
 
 func (s *script) printVitals() {
 	v := s.reflector.Vitals(time.Now())
-	s.trace.add("A %d U %d D %d bookmarks %d relists %d skipped %d", v.Added, v.Updated, v.Deleted, v.Bookmarks, v.Relists, s.reflector.Skipped())
+	s.trace.add("A %d U %d D %d bookmarks %d relists %d skipped %d", v.Added, v.Updated, v.Deleted, v.Bookmarks, v.Relists, v.Skipped)
+	if v.LastSkipped != "" {
+		s.trace.add("skipped: %s", v.LastSkipped)
+	}
 	if v.Error != "" {
 		s.trace.add("error: %s (op %s, reason %q)", v.Error, v.ErrorOp, v.ErrorReason)
 	}

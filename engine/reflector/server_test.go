@@ -69,6 +69,8 @@ type listAnswer struct {
 
 type watchAnswer struct {
 	err error
+	// watch is what the server answers with; nil is a new one.
+	watch *scriptedWatch
 	// play, if there is one, is run in a goroutine of its own with the watch.
 	play func(w *scriptedWatch)
 }
@@ -109,7 +111,10 @@ func (s *server) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 		if a.err != nil {
 			return nil, a.err
 		}
-		w := &scriptedWatch{result: make(chan watch.Event, 100), stopped: make(chan struct{})}
+		w := a.watch
+		if w == nil {
+			w = &scriptedWatch{result: make(chan watch.Event, 100), stopped: make(chan struct{})}
+		}
 		s.mu.Lock()
 		s.opened = append(s.opened, w)
 		s.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -65,7 +66,7 @@ func (s *stream) deadline(grace time.Duration) time.Time {
 
 // handOver makes the rest of an initial stream one to watch.
 func (s *stream) handOver() {
-	s.initial, s.ordered = nil, true
+	s.initial = nil
 	s.events, s.since = 0, time.Now()
 }
 
@@ -202,9 +203,6 @@ func (r *Reflector) wake() {
 // select over everything that may end a stream costs more than an event.
 func (r *Reflector) consumeBurst(ctx context.Context, s *stream, events <-chan watch.Event) (ending, error) {
 	for range burst {
-		if ctx.Err() != nil {
-			return endStopped, nil
-		}
 		select {
 		case event, open := <-events:
 			if end, err := r.take(ctx, s, event, open); end != endNone {
@@ -321,19 +319,16 @@ func (r *Reflector) observeWatchedLocked(s *stream, kind watch.EventType, versio
 
 // skip counts an event that was not enqueued, and says why.
 func (r *Reflector) skip(ctx context.Context, event watch.Event, err error) {
-	utilruntime.HandleErrorWithContext(ctx, err, "Watch event not enqueued", "reflector", r.name, "event", event.Type)
+	what := string(event.Type)
+	if key, keyErr := cache.MetaNamespaceKeyFunc(event.Object); keyErr == nil {
+		what += " " + key
+	}
+	utilruntime.HandleErrorWithContext(ctx, err, "Watch event not enqueued", "reflector", r.name, "event", what)
 	r.mu.Lock()
-	r.skipped++
+	r.vitals.Skipped++
+	r.vitals.LastSkipped = what + ": " + err.Error()
 	r.mu.Unlock()
 	r.generation.Bump()
-}
-
-// Skipped counts the events that were not enqueued: of another type than
-// expected, without metadata, of an unknown kind, or refused by the store.
-func (r *Reflector) Skipped() uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.skipped
 }
 
 // markerPatience is how long after its last event an initial stream is waited

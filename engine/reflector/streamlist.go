@@ -19,7 +19,7 @@ import (
 //
 //	end marker               → becomeWatching       version = the marker's, stream = the watch
 //	busy (429, refused)      → becomeBackingOff     to StreamingList
-//	expired or too new       → becomeStreamingList  versionGone = true
+//	expired or too new       → becomeStreamingList  mostRecent = true
 //	closed without marker    → becomeStreamingList  (spaced if WatchSpacing)
 //	no marker for too long   → becomeListing        only with EndMarkerDeadline
 //	any other error          → becomeListing
@@ -42,7 +42,7 @@ func (r *Reflector) streamList(ctx context.Context) {
 	case endRelist:
 		r.dropStream()
 		r.endRequest(inspect.OutcomeStopped, nil, nextRelist)
-		r.versionGone = true
+		r.mostRecent = true
 		r.beginRound()
 	case endNoMarker:
 		r.dropStream()
@@ -65,7 +65,7 @@ func (r *Reflector) streamList(ctx context.Context) {
 
 // streamVersion is the resource version a WATCHLIST asks for.
 func (r *Reflector) streamVersion() string {
-	if r.versionGone {
+	if r.mostRecent {
 		return ""
 	}
 	return r.LastSyncResourceVersion()
@@ -73,7 +73,7 @@ func (r *Reflector) streamVersion() string {
 
 // storeStreamed gives the store what an initial stream brought.
 func (r *Reflector) storeStreamed(ctx context.Context, s *stream) {
-	r.versionGone = false
+	r.mostRecent = false
 	items := s.initial.items()
 	if err := r.store.Replace(items, s.version); err != nil {
 		// Unlike client-go, which leaves this watch open, nobody reading it.
@@ -142,8 +142,8 @@ func (r *Reflector) streamListFailed(ctx context.Context, err error) {
 		r.becomeBackingOff(toStreamList)
 	case isExpired(err) || isTooNew(err):
 		r.endRequest(outcome, err, nextRetry)
-		if !r.versionGone {
-			r.versionGone = true
+		if !r.mostRecent {
+			r.mostRecent = true
 			r.becomeStreamingList()
 			return
 		}

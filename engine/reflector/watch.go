@@ -23,7 +23,7 @@ import (
 //	could not be opened      → becomeBackingOff  to a new round, OnError
 //	410, any other error     → becomeBackingOff  to a new round
 //	a resync failed          → becomeBackingOff  to a new round
-//	Relist                   → a new round       versionGone = true
+//	Relist                   → a new round       mostRecent = true
 func (r *Reflector) watch(ctx context.Context) {
 	r.startResync(ctx)
 	s := r.stream
@@ -41,7 +41,7 @@ func (r *Reflector) watch(ctx context.Context) {
 	case endStopped:
 	case endRelist:
 		r.endRequest(inspect.OutcomeStopped, nil, nextRelist)
-		r.versionGone = true
+		r.mostRecent = true
 		r.endRound()
 		r.beginRound()
 	case endOutlived:
