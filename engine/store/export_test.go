@@ -190,3 +190,59 @@ func (x *Indexer) Capacity() (objects, buckets int) {
 
 // SmallestBetween is smallestBetween.
 var SmallestBetween = smallestBetween
+
+// LookWhileWritersOverflow looks at an index's values for the first time, and
+// lets more change than a log can hold while they are sorted. It returns what is
+// seen, and whether writers were kept out the second time.
+func (x *Indexer) LookWhileWritersOverflow(name string, write func()) (seen []string, keptOut bool) {
+	x.look("", func() *view { return nil }, func() *view {
+		ix := x.indexLocked(name)
+		v := x.newView(ix.listValues())
+		if ix.looked == nil && seen == nil {
+			seen = []string{}
+			x.mu.RUnlock()
+			ix.looked = v
+			write()
+			x.mu.RLock()
+			return v
+		}
+		keptOut = !x.mu.TryLock()
+		return v
+	}, func(v *view) {
+		for _, it := range v.shown() {
+			seen = append(seen, it.text)
+		}
+	})
+	return seen, keptOut
+}
+
+// Lists returns how many lists of memberships the largest index has room for.
+func (x *Indexer) Lists() (lists int) {
+	for _, ix := range x.indices {
+		lists = max(lists, len(ix.lists))
+	}
+	return lists
+}
+
+// Table is a table with hashes of the test's choice.
+type Table struct{ t table }
+
+// NewTable is newTable.
+func NewTable(n int) *Table { return &Table{newTable(n)} }
+
+// Insert is insert.
+func (t *Table) Insert(hash, number uint32) { t.t.insert(hash, number) }
+
+// Remove is remove.
+func (t *Table) Remove(hash, number uint32) { t.t.remove(hash, number) }
+
+// Rename is rename.
+func (t *Table) Rename(hash, from, to uint32) { t.t.rename(hash, from, to) }
+
+// Find is find.
+func (t *Table) Find(texts []string, hash uint32, text string) (uint32, bool) {
+	return t.t.find(texts, hash, text)
+}
+
+// Taken returns how many numbers there are.
+func (t *Table) Taken() int { return t.t.taken }

@@ -1,0 +1,440 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/store"
+)
+
+func newStore(indexers cache.Indexers) *store.Indexer {
+	return store.New(cache.DeletionHandlingMetaNamespaceKeyFunc, indexers, store.Options{})
+}
+
+func mustAdd(t *testing.T, x *store.Indexer, objs ...any) {
+	t.Helper()
+	for _, obj := range objs {
+		if err := x.Add(obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sound(t, x)
+}
+
+func sound(t *testing.T, x *store.Indexer) {
+	t.Helper()
+	if err := x.CheckInvariants(); err != nil {
+		t.Fatalf("invariants: %v", err)
+	}
+}
+
+func keysIn(t *testing.T, x *store.Indexer, index, value string) []string {
+	t.Helper()
+	keys, err := x.IndexKeys(index, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+func TestApplySaysWhatBecameOfEveryWrite(t *testing.T) {
+	x := newStore(allIndexers)
+	first, same, second := podOf(1, "n1", "a", "", "5"), podOf(1, "n1", "a", "", "5"), podOf(1, "n2", "a", "", "6")
+	key := "ns-1/pod-1"
+	ops := []store.Op{
+		{Key: key, Delete: true, Object: first},
+		{Key: key, Object: first},
+		{Key: key, Object: same},
+		{Key: key, Object: second},
+		{Key: key, Object: nil},
+		{Key: key, Delete: true},
+		{Key: key, Object: first},
+	}
+	x.Apply(ops)
+	sound(t, x)
+	type result struct {
+		Old                any
+		Existed, Unchanged bool
+		Failed             bool
+	}
+	want := []result{
+		{},
+		{},
+		{Old: first, Existed: true, Unchanged: true},
+		{Old: same, Existed: true},
+		{Old: second, Existed: true, Failed: true},
+		{Old: second, Existed: true},
+		{},
+	}
+	for i, op := range ops {
+		got := result{op.Old, op.Existed, op.Unchanged, op.Err != nil}
+		if got != want[i] {
+			t.Errorf("write %d: %+v, want %+v", i, got, want[i])
+		}
+	}
+	wantVitals := inspect.StoreVitals{Objects: 1, ResourceVersion: "6", Added: 2, Updated: 1, Unchanged: 1, Deleted: 1}
+	if diff := cmp.Diff(wantVitals, x.Vitals()); diff != "" {
+		t.Errorf("vitals (-want +got):\n%s", diff)
+	}
+	if obj, _, _ := x.GetByKey(key); obj != first {
+		t.Errorf("stored: %v", obj)
+	}
+}
+
+func TestApplyForgetsWhatOpsHeldBefore(t *testing.T) {
+	x := newStore(nil)
+	op := store.Op{Key: "k", Object: podOf(1, "", "", "", "1"), Old: "old", Existed: true, Unchanged: true, Err: errors.New("old")}
+	ops := []store.Op{op}
+	x.Apply(ops)
+	if got := ops[0]; got.Old != nil || got.Existed || got.Unchanged || got.Err != nil {
+		t.Errorf("a used Op was not reset: %+v", got)
+	}
+}
+
+func TestResourceVersion(t *testing.T) {
+	apply := func(ops ...store.Op) func(*store.Indexer) { return func(x *store.Indexer) { x.Apply(ops) } }
+	put := func(n int, rv string) store.Op {
+		return store.Op{Key: fmt.Sprintf("ns-%d/pod-%d", n%3, n), Object: podOf(n, "", "", "", rv)}
+	}
+	tombstone := cache.DeletedFinalStateUnknown{Key: "ns-1/pod-1", Obj: podOf(1, "", "", "", "99")}
+	for _, c := range []struct {
+		name string
+		do   []func(*store.Indexer)
+		want string
+	}{
+		{"of the newest object", []func(*store.Indexer){apply(put(1, "9"), put(2, "10"))}, "10"},
+		{"a relist's objects come in any order", []func(*store.Indexer){apply(put(1, "30")), apply(put(2, "20"), put(3, "10"))}, "30"},
+		{"a resync puts old objects again", []func(*store.Indexer){
+			apply(put(1, "7")), func(x *store.Indexer) { x.Bookmark("5") }, apply(put(1, "7")),
+		}, "5"},
+		{"a deletion has its own", []func(*store.Indexer){apply(put(1, "7")), apply(store.Op{Key: "ns-1/pod-1", Delete: true, Object: podOf(1, "", "", "", "8")})}, "8"},
+		{"a tombstone has none", []func(*store.Indexer){apply(put(1, "7")), apply(store.Op{Key: "ns-1/pod-1", Delete: true, Object: tombstone})}, "7"},
+		{"Delete with a tombstone", []func(*store.Indexer){apply(put(1, "7")), func(x *store.Indexer) { _ = x.Delete(tombstone) }}, "7"},
+		{"one that cannot be compared is taken", []func(*store.Indexer){apply(put(1, "7")), apply(put(2, "abc"))}, "abc"},
+		{"an empty one is not", []func(*store.Indexer){apply(put(1, "7")), apply(put(2, ""))}, "7"},
+		{"Replace sets it back", []func(*store.Indexer){apply(put(1, "7")), func(x *store.Indexer) { _ = x.Replace(nil, "3") }}, "3"},
+		{"Update sets it back, as in client-go", []func(*store.Indexer){apply(put(1, "7")), func(x *store.Indexer) { _ = x.Update(podOf(2, "", "", "", "3")) }}, "3"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := newStore(nil)
+			for _, do := range c.do {
+				do(x)
+			}
+			if got := x.LastStoreSyncResourceVersion(); got != c.want || x.ResourceVersion() != c.want || x.Vitals().ResourceVersion != c.want {
+				t.Errorf("resource version %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAMutatedObjectLeavesNothingBehind(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		write func(x *store.Indexer, obj *corev1.Pod)
+		want  int
+	}{
+		{"update", func(x *store.Indexer, _ *corev1.Pod) { _ = x.Update(podOf(1, "n3", "x,y", "o3", "2")) }, 1},
+		{"the same pointer again", func(x *store.Indexer, obj *corev1.Pod) { _ = x.Update(obj) }, 1},
+		{"delete", func(x *store.Indexer, obj *corev1.Pod) { _ = x.Delete(obj) }, 0},
+		{"replace", func(x *store.Indexer, _ *corev1.Pod) { _ = x.Replace(nil, "2") }, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := newStore(allIndexers)
+			cached := podOf(1, "n1", "a,b", "o1", "1")
+			mustAdd(t, x, cached, podOf(2, "n1", "a", "o1", "1"))
+			cached.Spec.NodeName, cached.Annotations["values"], cached.OwnerReferences[0].Name = "n2", "c", "o2"
+			c.write(x, cached)
+			sound(t, x)
+			for index := range allIndexers {
+				for _, value := range x.ListIndexFuncValues(index) {
+					for _, key := range keysIn(t, x, index, value) {
+						obj, exists, _ := x.GetByKey(key)
+						if !exists {
+							t.Fatalf("%s %q has %s, which is gone", index, value, key)
+						}
+						if values, _ := allIndexers[index](obj); !slices.Contains(values, value) {
+							t.Errorf("%s has %s under %q, where it is not any more", index, key, value)
+						}
+					}
+				}
+			}
+			if got := len(keysIn(t, x, "node", "n2")) + len(keysIn(t, x, "node", "n3")); got != c.want {
+				t.Errorf("%d objects where the new value is, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+// fragile is an index that fails on some objects.
+func fragile(obj any) ([]string, error) {
+	switch node := obj.(*corev1.Pod).Spec.NodeName; node {
+	case "error":
+		return []string{"half"}, errors.New("no such node")
+	case "panic":
+		panic("out of range")
+	default:
+		return []string{node}, nil
+	}
+}
+
+func TestAnObjectThatAnIndexFailsOnIsStoredWithoutIt(t *testing.T) {
+	for _, bad := range []string{"error", "panic"} {
+		t.Run(bad, func(t *testing.T) {
+			x := newStore(cache.Indexers{"fragile": fragile, "namespace": cache.MetaNamespaceIndexFunc})
+			x.Apply([]store.Op{
+				{Key: "good", Object: podOf(1, "n1", "", "", "1")},
+				{Key: "bad", Object: podOf(2, bad, "", "", "2")},
+				{Key: "better", Object: podOf(4, "n1", "", "", "3")},
+			})
+			sound(t, x)
+			if got := keysIn(t, x, "fragile", "n1"); !slices.Equal(got, []string{"better", "good"}) {
+				t.Errorf("neighbours of the bad object: %q", got)
+			}
+			if got := keysIn(t, x, "namespace", "ns-2"); !slices.Equal(got, []string{"bad"}) {
+				t.Errorf("the bad object in the other index: %q", got)
+			}
+			if len(x.List()) != 3 || len(keysIn(t, x, "fragile", "half")) != 0 {
+				t.Errorf("%d objects stored, half-indexed: %q", len(x.List()), keysIn(t, x, "fragile", "half"))
+			}
+			v := x.IndexVitals()[0]
+			if v.Errors != 1 || v.Entries != 2 || v.Unindexed != 0 || !strings.HasPrefix(v.LastError, "bad: ") {
+				t.Errorf("vitals %+v", v)
+			}
+
+			// It gets well, and falls ill again.
+			x.Apply([]store.Op{{Key: "bad", Object: podOf(2, "n9", "", "", "4")}})
+			sound(t, x)
+			if v := x.IndexVitals()[0]; v.Errors != 0 || v.Entries != 3 {
+				t.Errorf("vitals after it got well %+v", v)
+			}
+			for range 2 {
+				x.Apply([]store.Op{{Key: "bad", Object: podOf(2, bad, "", "", "5")}})
+			}
+			sound(t, x)
+			if v := x.IndexVitals()[0]; v.Errors != 1 || v.Entries != 2 || len(keysIn(t, x, "fragile", "n9")) != 0 {
+				t.Errorf("vitals after it fell ill again %+v", v)
+			}
+			x.Apply([]store.Op{{Key: "bad", Delete: true}})
+			sound(t, x)
+			if v := x.IndexVitals()[0]; v.Errors != 0 || v.LastError == "" {
+				t.Errorf("vitals without it %+v", v)
+			}
+		})
+	}
+}
+
+func TestAnIndexAddedLateFailsOnSomeObjectsOnly(t *testing.T) {
+	x := newStore(nil)
+	mustAdd(t, x, podOf(1, "n1", "", "", "1"), podOf(2, "panic", "", "", "1"), podOf(3, "error", "", "", "1"))
+	if err := x.AddIndexers(cache.Indexers{"fragile": fragile, "none": nil}); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, x)
+	vitals := x.IndexVitals()
+	if v := vitals[0]; v.Errors != 2 || v.Entries != 1 {
+		t.Errorf("vitals %+v", v)
+	}
+	if v := vitals[1]; v.Errors != 3 || v.Entries != 0 {
+		t.Errorf("vitals of an index without a function %+v", v)
+	}
+}
+
+func TestIndexReturnsWhatTheFunctionFailsWith(t *testing.T) {
+	x := newStore(cache.Indexers{"fragile": fragile})
+	for bad, want := range map[string]string{"error": "no such node", "panic": "out of range"} {
+		if _, err := x.Index("fragile", podOf(1, bad, "", "", "")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Index said %v, want %q", err, want)
+		}
+	}
+}
+
+func TestCrashPanicsAndLeavesTheStoreUsable(t *testing.T) {
+	for _, bad := range []string{"error", "panic"} {
+		x := store.New(cache.MetaNamespaceKeyFunc, cache.Indexers{"fragile": fragile}, store.Options{IndexFailure: store.Crash})
+		mustAdd(t, x, podOf(1, "n1", "", "", "1"))
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", bad)
+				}
+			}()
+			_ = x.Add(podOf(2, bad, "", "", "2"))
+		}()
+		sound(t, x)
+		mustAdd(t, x, podOf(3, "n1", "", "", "3"))
+		if got := x.ListKeys(); len(got) != 2 {
+			t.Errorf("%s: store has %q", bad, got)
+		}
+	}
+}
+
+func TestAddIndexersThatConflictsChangesNothing(t *testing.T) {
+	x := newStore(cache.Indexers{"node": nodeOf})
+	mustAdd(t, x, podOf(1, "n1", "", "", "1"))
+	err := x.AddIndexers(cache.Indexers{"a": nameOf, "node": nameOf, "z": nameOf})
+	if err == nil || !strings.Contains(err.Error(), "node") {
+		t.Errorf("AddIndexers said %v", err)
+	}
+	if got := x.GetIndexers(); len(got) != 1 || !slices.Equal(keysIn(t, x, "node", "n1"), []string{"ns-1/pod-1"}) {
+		t.Errorf("indexers afterwards: %v", got)
+	}
+}
+
+func TestIndexersBelongToTheStore(t *testing.T) {
+	mine := cache.Indexers{"node": nodeOf}
+	x := newStore(mine)
+	mine["name"] = nameOf
+	x.GetIndexers()["values"] = valuesOf
+	if got := x.GetIndexers(); len(got) != 1 {
+		t.Errorf("indexers: %v", got)
+	}
+	if err := x.AddIndexers(cache.Indexers{"owner": ownerOf}); err != nil || len(mine) != 2 {
+		t.Errorf("AddIndexers = %v, changed the map given to New to %v", err, mine)
+	}
+}
+
+func TestAnUnknownIndexIsAnError(t *testing.T) {
+	x := newStore(nil)
+	_, byIndex := x.ByIndex("nope", "v")
+	_, keys := x.IndexKeys("nope", "v")
+	_, index := x.Index("nope", podOf(1, "", "", "", ""))
+	for _, err := range []error{byIndex, keys, index} {
+		if err == nil || !strings.Contains(err.Error(), "nope does not exist") {
+			t.Errorf("error is %v", err)
+		}
+	}
+	_, err := x.Buckets("nope", inspect.BucketQuery{})
+	_, _, _, _, keysErr := x.BucketKeys("nope", "v", inspect.Query{})
+	if !errors.Is(err, inspect.ErrNotFound) || !errors.Is(keysErr, inspect.ErrNotFound) {
+		t.Errorf("errors are %v and %v", err, keysErr)
+	}
+	if values := x.IndexValues("nobody"); values != nil {
+		t.Errorf("values of an object that is not there: %v", values)
+	}
+}
+
+func TestAnUnknownColumnIsUnsupported(t *testing.T) {
+	x := newStore(allIndexers)
+	_, err := x.Buckets("node", inspect.BucketQuery{Sort: "age"})
+	_, _, _, _, keysErr := x.BucketKeys("node", "v", inspect.Query{Sort: inspect.SortObjects})
+	if !errors.Is(err, inspect.ErrUnsupported) || !errors.Is(keysErr, inspect.ErrUnsupported) {
+		t.Errorf("errors are %v and %v", err, keysErr)
+	}
+}
+
+func TestADeletionNeedsNoMoreThanATombstone(t *testing.T) {
+	// A key function that does not know tombstones.
+	x := store.New(cache.MetaNamespaceKeyFunc, nil, store.Options{})
+	mustAdd(t, x, podOf(1, "", "", "", "1"), podOf(2, "", "", "", "1"))
+	if err := x.Delete(cache.DeletedFinalStateUnknown{Key: "ns-1/pod-1"}); err != nil {
+		t.Error(err)
+	}
+	if err := x.Transaction(cache.Transaction{Type: cache.TransactionTypeDelete, Object: cache.DeletedFinalStateUnknown{Key: "ns-2/pod-2"}}); err != nil {
+		t.Error(err)
+	}
+	if got := x.ListKeys(); len(got) != 0 {
+		t.Errorf("left: %q", got)
+	}
+}
+
+func TestWhatCannotBeStoredIsRefused(t *testing.T) {
+	x := store.New(func(any) (string, error) { return "key", nil }, nil, store.Options{})
+	pod := podOf(1, "", "", "", "1")
+	mustAdd(t, x, pod)
+	txn := x.Transaction(cache.Transaction{Type: "Sideways", Object: pod}, cache.Transaction{Type: cache.TransactionTypeUpdate})
+	if txn == nil || len(txn.Errors) != 2 || len(txn.SuccessfulIndices) != 0 {
+		t.Errorf("Transaction said %v", txn)
+	}
+	for _, err := range []error{x.Add(nil), x.Update(nil), x.Replace([]any{nil}, "2")} {
+		if !errors.As(err, &cache.KeyError{}) {
+			t.Errorf("storing nil: %v", err)
+		}
+	}
+	if obj, _, _ := x.GetByKey("key"); obj != pod || x.ResourceVersion() != "1" {
+		t.Errorf("stored %v at %q", obj, x.ResourceVersion())
+	}
+}
+
+func TestReplaceStoresTheLastOfSeveralWithOneKey(t *testing.T) {
+	x := newStore(allIndexers)
+	mustAdd(t, x, podOf(1, "n1", "a", "", "1"), podOf(2, "n1", "a", "", "1"))
+	last, lastNew := podOf(2, "n3", "c", "", "3"), podOf(5, "n5", "e", "", "5")
+	if err := x.Replace([]any{podOf(2, "n2", "b", "", "2"), podOf(5, "n4", "d", "", "4"), last, lastNew}, "9"); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, x)
+	if got := x.Objects([]string{"ns-1/pod-1", "ns-2/pod-2", "ns-2/pod-5"}); !slices.Equal(got, []any{nil, last, lastNew}) {
+		t.Errorf("stored %v", got)
+	}
+	if got := keysIn(t, x, "node", "n3"); !slices.Equal(got, []string{"ns-2/pod-2"}) {
+		t.Errorf("indexed %q", got)
+	}
+}
+
+func TestMemoryFollowsWhatIsThere(t *testing.T) {
+	const most = 5000
+	x := newStore(allIndexers)
+	x.SetMinLog(1 << 20)
+	objs := make([]any, most)
+	for i := range objs {
+		objs[i] = podOf(i, fmt.Sprint("n", i%100), fmt.Sprintf("v%d,w%d", i, i/2), "", "1")
+	}
+	if err := x.Replace(objs, "1"); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, x)
+	if _, err := x.Buckets("name", inspect.BucketQuery{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, obj := range objs[:most-10] {
+		if err := x.Delete(obj); err != nil {
+			t.Fatal(err)
+		}
+		if i%100 == 0 {
+			sound(t, x)
+		}
+	}
+	sound(t, x)
+	if objects, buckets := x.Capacity(); objects > 100 || buckets > 100 || x.Lists() > 100 {
+		t.Errorf("room for %d objects, %d buckets, %d lists after all but ten went", objects, buckets, x.Lists())
+	}
+	for i, obj := range objs[most-10:] {
+		pod := obj.(*corev1.Pod)
+		if got := keysIn(t, x, "name", pod.Name); !slices.Equal(got, []string{pod.Namespace + "/" + pod.Name}) {
+			t.Errorf("object %d is indexed as %q", i, got)
+		}
+	}
+}
+
+func TestReadsReturnSlicesOfTheirOwn(t *testing.T) {
+	x := newStore(allIndexers)
+	mustAdd(t, x, podOf(1, "n1", "a", "", "1"), podOf(4, "n1", "a", "", "1"))
+	read := func() [][]any {
+		byIndex, _ := x.ByIndex("node", "n1")
+		index, _ := x.Index("node", podOf(9, "n1", "", "", ""))
+		_, snapshot := x.Snapshot()
+		return [][]any{x.List(), byIndex, index, snapshot}
+	}
+	for _, list := range read() {
+		clear(list)
+	}
+	clear(x.ListKeys())
+	clear(keysIn(t, x, "node", "n1"))
+	clear(x.ListIndexFuncValues("node"))
+	keys, _, _, _, _ := x.BucketKeys("node", "n1", inspect.Query{Limit: 2})
+	clear(keys)
+	sound(t, x)
+	for i, list := range read() {
+		if len(list) != 2 || list[0] == nil || list[1] == nil {
+			t.Errorf("read %d has %v", i, list)
+		}
+	}
+}
