@@ -1,0 +1,32 @@
+// Package tui is the explorer: a terminal program that shows what one or several
+// informers are doing. It knows them through package inspect only.
+//
+//	inspect.Inspector ◀── Wait, then read ── pull (a command, off the loop)
+//	                                           │ frameMsg: one value of everything in sight
+//	keys, mouse ─▶ Keymap ─▶ Action ─▶ Model ◀─┘
+//	                                    │ compose, once per change
+//	                                    ▼
+//	                                  View: a string
+//
+// Guarantees:
+//
+//   - If an informer changes a million times a second, then it is read and drawn
+//     thirty times: the pull of the next frame waits for news first and for its
+//     turn second. If nothing changes, it is read once a second, so that ages
+//     move and a stuck watch is seen to age.
+//   - If the user moves, then what has to be read for it is read at once, in
+//     place of what was being waited for.
+//   - If something may wait, then it does so in a command: Update and View only
+//     copy and draw.
+//   - If text comes from an object, an error or a server, then it has no control
+//     characters when it reaches the terminal: everything drawn goes through
+//     clean.
+//   - If the terminal has any size, then every line is exactly as wide as it and
+//     there are exactly as many lines as it has rows.
+//
+// Ages and countdowns count from the moment a frame was read, by the informer's
+// clock; nothing that draws asks for the time.
+//
+// A frame of 200 columns and 60 rows costs less than a millisecond: lists read
+// and draw only the rows in sight, and styles are escape sequences made once.
+package tui

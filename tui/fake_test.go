@@ -1,0 +1,359 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// fake is an informer, and a process of informers, that answers from what a test
+// puts in. It filters, sorts and cuts windows as the real one does.
+type fake struct {
+	mu       sync.Mutex // guards everything
+	moved    chan struct{}
+	snapshot inspect.Snapshot
+	rows     []inspect.Row // sorted by key
+	queue    []inspect.QueueItem
+	buckets  map[string][]inspect.BucketRow // by index
+	objects  map[string]inspect.Object      // that differ from object(key)
+	others   []inspect.Summary              // further informers
+	err      error                          // of every read
+	readOnly bool
+
+	reads    int      // snapshots read
+	controls []string // what was asked for
+	open     int      // viewers
+}
+
+var (
+	_ inspect.Inspector = (*fake)(nil)
+	_ inspect.Controls  = (*fake)(nil)
+	_ inspect.Process   = (*fake)(nil)
+	_ viewer            = (*fake)(nil)
+)
+
+// bump tells those who wait that something has changed.
+func (f *fake) bump(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if change != nil {
+		change()
+	}
+	f.snapshot.Generation++
+	if f.moved != nil {
+		close(f.moved)
+		f.moved = nil
+	}
+}
+
+func (f *fake) Open() (func(), error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open++
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.open--
+	}, nil
+}
+
+func (f *fake) Informers(context.Context) ([]inspect.Summary, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := &f.snapshot
+	own := inspect.Summary{
+		Name: s.Informer.Name, Type: s.Informer.Type, Scope: s.Informer.Scope, State: s.Informer.State,
+		Phase: s.Reflector.Phase, Synced: s.Informer.Synced, Error: s.Reflector.Error, Objects: s.Store.Objects,
+		Deltas: s.Queue.Deltas, Handlers: len(s.Listeners), EventRate: s.Reflector.EventRate,
+		Paused: s.Queue.Gate.Mode == inspect.GatePaused,
+	}
+	return append([]inspect.Summary{own}, f.others...), nil
+}
+
+func (f *fake) Informer(name string) (inspect.Inspector, inspect.Controls, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if name != f.snapshot.Informer.Name {
+		return nil, nil, fmt.Errorf("informer %q: %w", name, inspect.ErrNotFound)
+	}
+	if f.readOnly {
+		return f, nil, nil
+	}
+	return f, f, nil
+}
+
+func (f *fake) Snapshot(context.Context) (inspect.Snapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reads++
+	return f.snapshot, f.err
+}
+
+func (f *fake) Queue(_ context.Context, q inspect.QueueQuery) (inspect.QueuePage, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	items := keep(f.queue, q.Filter, func(i inspect.QueueItem) string { return i.Key })
+	start, end := inspect.Window(0, q.Offset, q.Limit, len(items))
+	return inspect.QueuePage{
+		Deltas: f.snapshot.Queue.Deltas, Keys: f.snapshot.Queue.Keys,
+		Matched: len(items), Start: start, Items: items[start:end],
+	}, nil
+}
+
+func (f *fake) Store(_ context.Context, q inspect.Query) (inspect.Page, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return pageOf(f.rows, q), nil
+}
+
+func pageOf(all []inspect.Row, q inspect.Query) inspect.Page {
+	key := func(r inspect.Row) string { return r.Key }
+	rows := keep(all, q.Filter, key)
+	anchor := slices.IndexFunc(rows, func(r inspect.Row) bool { return r.Key >= q.Cursor })
+	if q.Desc {
+		slices.Reverse(rows)
+		anchor = slices.IndexFunc(rows, func(r inspect.Row) bool { return r.Key <= q.Cursor })
+	}
+	if anchor < 0 {
+		anchor = len(rows)
+	}
+	if q.Cursor == "" {
+		anchor = 0
+	}
+	start, end := inspect.Window(anchor, q.Offset, q.Limit, len(rows))
+	return inspect.Page{Total: len(all), Matched: len(rows), Start: start, Rows: rows[start:end]}
+}
+
+func keep[R any](rows []R, filter string, key func(R) string) []R {
+	match := inspect.Match(filter)
+	kept := make([]R, 0, len(rows))
+	for _, r := range rows {
+		if match == nil || match(key(r)) {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+func (f *fake) Indices(context.Context) ([]inspect.IndexVitals, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.snapshot.Indices, nil
+}
+
+func (f *fake) Buckets(_ context.Context, index string, q inspect.BucketQuery) (inspect.BucketPage, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all, ok := f.buckets[index]
+	if !ok {
+		return inspect.BucketPage{}, fmt.Errorf("index %q: %w", index, inspect.ErrNotFound)
+	}
+	rows := keep(all, q.Filter, func(b inspect.BucketRow) string { return b.Value })
+	anchor := 0
+	if q.Sort == inspect.SortObjects {
+		slices.SortStableFunc(rows, func(a, b inspect.BucketRow) int { return cmp.Compare(a.Objects, b.Objects) })
+		if q.Desc {
+			slices.Reverse(rows)
+		}
+	} else if q.Cursor != "" {
+		anchor = slices.IndexFunc(rows, func(b inspect.BucketRow) bool { return b.Value >= q.Cursor })
+	}
+	start, end := inspect.Window(max(anchor, 0), q.Offset, q.Limit, len(rows))
+	return inspect.BucketPage{
+		Index: inspect.IndexVitals{Name: index, Buckets: len(all)}, Matched: len(rows), Start: start, Rows: rows[start:end],
+	}, nil
+}
+
+func (f *fake) Bucket(_ context.Context, index, _ string, q inspect.Query) (inspect.Page, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.buckets[index]; !ok {
+		return inspect.Page{}, fmt.Errorf("index %q: %w", index, inspect.ErrNotFound)
+	}
+	return pageOf(f.rows[:min(len(f.rows), 7)], q), nil
+}
+
+func (f *fake) Object(_ context.Context, r inspect.ObjectRequest) (inspect.Object, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if o, ok := f.objects[r.Key]; ok {
+		return o, nil
+	}
+	_, found := slices.BinarySearchFunc(f.rows, r.Key, func(row inspect.Row, key string) int { return cmp.Compare(row.Key, key) })
+	if found {
+		return object(r.Key), nil
+	}
+	return inspect.Object{}, fmt.Errorf("object %q: %w", r.Key, inspect.ErrNotFound)
+}
+
+func (f *fake) Requests(context.Context) ([]inspect.Request, error) { return nil, nil }
+
+func (f *fake) Wait(ctx context.Context, since uint64) (uint64, error) {
+	for {
+		f.mu.Lock()
+		generation := f.snapshot.Generation
+		if f.moved == nil {
+			f.moved = make(chan struct{})
+		}
+		moved := f.moved
+		f.mu.Unlock()
+		if generation > since {
+			return generation, nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return generation, ctx.Err()
+		}
+	}
+}
+
+func (f *fake) did(what string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.controls = append(f.controls, what)
+	return nil
+}
+
+func (f *fake) Pause(context.Context) error {
+	f.bump(func() { f.snapshot.Queue.Gate = inspect.Gate{Mode: inspect.GatePaused, Since: f.snapshot.At} })
+	return f.did("pause")
+}
+
+func (f *fake) Resume(context.Context) error {
+	f.bump(func() { f.snapshot.Queue.Gate = inspect.Gate{Mode: inspect.GateRunning} })
+	return f.did("resume")
+}
+
+func (f *fake) Step(_ context.Context, n int) error { return f.did(fmt.Sprintf("step %d", n)) }
+
+func (f *fake) SetRate(_ context.Context, r float64) error { return f.did(fmt.Sprintf("rate %g", r)) }
+
+// epoch is the moment at which every test looks.
+var epoch = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+// object makes an object with managed fields.
+func object(key string) inspect.Object {
+	text, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{
+			"name": key, "resourceVersion": "184467", "labels": map[string]any{"app": "web", "tier": "front"},
+			"managedFields": []any{map[string]any{"manager": "kubelet"}, map[string]any{"manager": "kube-controller-manager"}},
+		},
+		"spec": map[string]any{"nodeName": "node-3", "containers": []any{map[string]any{"name": "main", "image": "registry.example/web:1.2"}}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return inspect.Object{
+		Key: key, JSON: text, ResourceVersion: "184467", UID: "u-1",
+		Indices: []inspect.ObjectIndex{{Index: "namespace", Values: []string{"default"}}, {Index: "node", Values: nil}},
+	}
+}
+
+// newFake returns a process whose one informer watches n objects and does well,
+// but for one slow handler.
+func newFake(n int) *fake {
+	f := &fake{buckets: map[string][]inspect.BucketRow{}, objects: map[string]inspect.Object{}}
+	for i := range n {
+		key := fmt.Sprintf("ns-%d/web-%05d", i%3, i)
+		f.rows = append(f.rows, inspect.Row{
+			Key: key, ResourceVersion: fmt.Sprint(180000 + i), Created: epoch.Add(-time.Duration(i+1) * 37 * time.Minute),
+			Changed: epoch.Add(-time.Duration(i) * time.Second), Updates: uint64(i % 5), Waiting: i % 17 / 16,
+		})
+	}
+	slices.SortFunc(f.rows, func(a, b inspect.Row) int { return cmp.Compare(a.Key, b.Key) })
+	index := func(name string, buckets, empty int) {
+		rows := make([]inspect.BucketRow, buckets)
+		for i := range rows {
+			rows[i] = inspect.BucketRow{Value: fmt.Sprintf("%s-%03d", name, i), Objects: 1 + (i*7919)%max(n, 1)}
+		}
+		f.buckets[name] = rows
+		v := inspect.IndexVitals{Name: name, Buckets: buckets, Entries: n, Empty: empty}
+		for _, b := range rows {
+			if b.Objects > v.LargestObjects {
+				v.Largest, v.LargestObjects = b.Value, b.Objects
+			}
+		}
+		f.snapshot.Indices = append(f.snapshot.Indices, v)
+	}
+	index("app", min(n, 40), 0)
+	index("namespace", min(n, 3), 0)
+	index("node", min(n, 12), n/9)
+	f.snapshot.Indices[2].Errors, f.snapshot.Indices[2].LastError = uint64(n/500), "panic: nil pointer"
+	f.vitals(n)
+	return f
+}
+
+// vitals fills in what every stage says.
+func (f *fake) vitals(n int) {
+	ms := time.Millisecond
+	s := &f.snapshot
+	s.Generation, s.At = 1, epoch
+	s.Informer = inspect.InformerVitals{
+		Name: "pods", Type: "*v1.Pod", Resource: "pods", Scope: "all namespaces", Origin: "prod-eu/admin",
+		State: inspect.StateRunning, Created: epoch.Add(-5 * time.Minute), Started: epoch.Add(-252 * time.Second),
+		Synced: true, SyncedAt: epoch.Add(-250 * time.Second),
+	}
+	s.Reflector = inspect.ReflectorVitals{
+		Phase: inspect.PhaseWatching, Since: epoch.Add(-252 * time.Second), ResourceVersion: "184467",
+		Received: n, Expected: n, Added: 12, Updated: 1190, Deleted: 2, Bookmarks: 4, EventRate: 1204,
+		LastEvent: epoch, LastBookmark: epoch.Add(-12 * time.Second),
+	}
+	s.Queue = inspect.QueueVitals{
+		Kind: "DeltaFIFO", Peak: 812, BackPressureAt: 2000, ArrivalRate: 1204, PopRate: 1204,
+		Wait: inspect.Latency{Count: 9000, P50: 80 * time.Microsecond, P99: 900 * time.Microsecond, Max: 4 * ms},
+		Gate: inspect.Gate{Mode: inspect.GateRunning},
+	}
+	s.Handle = inspect.HandleVitals{Deltas: 50000, Rate: 1204, Time: inspect.Latency{Count: 9000, P50: 12 * time.Microsecond, P99: 84 * time.Microsecond, Max: ms}}
+	s.Store = inspect.StoreVitals{Objects: n, ResourceVersion: "184430", Behind: true, Rate: 1204}
+	s.Listeners = []inspect.ListenerVitals{
+		{
+			Name: "informeter", Explorer: true, Synced: true, Delivered: 50000, Rate: 1204, ArrivalRate: 1204, BusyRate: 400000,
+			Time: inspect.Latency{Count: 9000, P50: 2 * time.Microsecond, P99: 9 * time.Microsecond, Max: ms}, Causes: inspect.CauseCounts{Watch: 49000, LateJoin: 1000},
+		},
+		{
+			Name: "deployment-controller", Synced: true, Pending: 3, Behind: 1200 * time.Microsecond, Delivered: 50000, Rate: 1204, ArrivalRate: 1204, BusyRate: 12000,
+			Drain: 250 * time.Microsecond, InitialDelivered: uint64(n), InitialTotal: uint64(n),
+			Time: inspect.Latency{Count: 9000, P50: 80 * time.Microsecond, P99: 410 * time.Microsecond, Max: 3 * ms}, Causes: inspect.CauseCounts{Watch: 50000},
+		},
+		{
+			Name: "audit", Synced: true, Pending: 4120, Behind: 8200 * ms, Delivered: 20000, Rate: 501, ArrivalRate: 1204, BusyRate: 501,
+			Drain: 8223 * ms, InitialDelivered: uint64(n), InitialTotal: uint64(n), InHandler: 2 * ms, CurrentKey: "ns-0/web-00000",
+			Time: inspect.Latency{Count: 9000, P50: 1900 * time.Microsecond, P99: 7 * ms, Max: 40 * ms}, Causes: inspect.CauseCounts{Watch: 8000, Resync: 11800, Initial: 200},
+			ResyncAsked: 30 * time.Second, ResyncGranted: 30 * time.Second, ResyncSeen: 31 * time.Second, NextResync: epoch.Add(12 * time.Second),
+		},
+	}
+	s.Resync = inspect.ResyncVitals{CheckPeriod: 30 * time.Second, Next: epoch.Add(12 * time.Second), Rounds: 8}
+	s.Requests = inspect.RequestVitals{WatchLists: 1, Watches: 1, Last: []inspect.Request{
+		{ID: 2, Verb: inspect.VerbWatch, Started: epoch.Add(-200 * time.Second), Lifetime: 200 * time.Second, ResourceVersion: "180411", Items: 31204, Bookmarks: 4, Outcome: inspect.OutcomeOpen},
+		{ID: 1, Verb: inspect.VerbWatchList, Started: epoch.Add(-252 * time.Second), Ended: epoch.Add(-200 * time.Second), Lifetime: 52 * time.Second, Returned: "180411", Items: n, Outcome: inspect.OutcomeClosed, Next: "watch"},
+	}}
+}
+
+// waiting puts n keys with deltas into the queue.
+func (f *fake) waiting(n int) *fake {
+	kinds := []string{"Updated", "Added", "Deleted", "Replaced", "Sync"}
+	deltas := 0
+	for i := range n {
+		item := inspect.QueueItem{Key: fmt.Sprintf("ns-%d/web-%05d", i%3, i*7), Position: i - 1, InFlight: i == 0, Age: time.Duration(n-i) * 40 * time.Millisecond}
+		for d := range i%4 + 1 {
+			item.Deltas = append(item.Deltas, inspect.DeltaInfo{
+				Type: kinds[(i+d)%len(kinds)], Cause: inspect.Cause((i + d) % 2 * 6), ResourceVersion: fmt.Sprint(184000 + i + d),
+				Age: item.Age - time.Duration(d)*time.Millisecond, Objects: 1, Tombstone: (i+d)%len(kinds) == 2,
+			})
+		}
+		item.More = i % 5 / 4 * 12
+		deltas += len(item.Deltas) + item.More
+		f.queue = append(f.queue, item)
+	}
+	q := &f.snapshot.Queue
+	q.Deltas, q.Keys, q.Objects, q.InFlight, q.Age = deltas, n, n, min(n, 1), time.Duration(n)*40*time.Millisecond
+	return f
+}

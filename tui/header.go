@@ -1,0 +1,241 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// compose draws everything anew.
+func (m *Model) compose() {
+	m.dirty = false
+	if m.layout.w <= 0 || m.layout.h <= 0 {
+		m.content = ""
+		return
+	}
+	var lines []string
+	if m.layout.tooSmall {
+		lines = m.tooSmall()
+	} else {
+		lines = make([]string, 0, m.layout.h)
+		lines = append(lines, m.drawHeader(), m.drawTabs())
+		lines = block(lines, m.layout.w, m.layout.body.y)
+		lines = append(lines, m.top().lines()...)
+		lines = block(lines, m.layout.w, m.layout.h-1)
+		lines = append(lines, m.drawFooter())
+	}
+	m.content = strings.Join(lines, "\n")
+	if m.options.ASCII {
+		m.content = toASCII(m.content)
+	}
+}
+
+func (m *Model) tooSmall() []string {
+	say := "informeter needs 60×16, this is " + strconv.Itoa(m.layout.w) + "×" + strconv.Itoa(m.layout.h)
+	return block([]string{newLine(m.layout.w).put("", say).String()}, m.layout.w, m.layout.h)
+}
+
+// drawHeader says which informer this is, at the left, and how it is, at the
+// right: what comes and goes stands furthest from the edge, so that the rest
+// stays where it is. When it gets narrow there go, in this order: engine, context, rate and
+// resource version; never resource, phase, warnings, PAUSED, lost.
+func (m *Model) drawHeader() string {
+	t, s := m.theme, m.snapshot()
+	l := newLine(m.layout.w).skip(1)
+	right, need := fit(m.vitals(), 2, l.room()*2/3)
+	left := []segment{{parts: m.identity(l.room() - need - 12)}}
+	if m.options.Notice != "" && m.options.Notice != s.Informer.Origin {
+		left = append(left, seg(5, t.warn, m.options.Notice))
+	}
+	// The right half is the more important one.
+	left, _ = fit(left, 3, l.room()-need-3)
+	head := newLine(l.room() - need - 2)
+	head.put(t.title, "informeter").skip(2).segments(3, left...)
+	l.place("", head.String())
+	return l.to(m.layout.w-need-1).segments(2, right...).String()
+}
+
+// identity is resource, scope and origin, as many as have room in w cells.
+func (m *Model) identity(w int) []part {
+	t, i := m.theme, &m.snapshot().Informer
+	name := i.Name
+	if name == "" {
+		name = m.informer
+	}
+	if name == "" {
+		return []part{{t.muted, "no informer"}}
+	}
+	parts := []part{{t.strong, name}}
+	used := width(name)
+	for _, s := range []string{i.Scope, i.Origin} {
+		more := width(clean(s)) + 3
+		if s == "" || used+more > w {
+			continue
+		}
+		parts = append(parts, part{t.faint, " · "}, part{"", s})
+		used += more
+	}
+	return parts
+}
+
+// vitals is the right half of the header.
+func (m *Model) vitals() []segment {
+	t, s := m.theme, m.snapshot()
+	var segments []segment
+	if m.frozen {
+		segments = append(segments, seg(0, t.warn, "frozen"))
+	}
+	if err := m.frame.snapshot.err; err != nil {
+		return append(segments, seg(0, t.bad, "no answer"))
+	}
+	if !m.frame.snapshot.ok && !m.frozen {
+		return segments
+	}
+	if s.Queue.Gate.Mode == inspect.GatePaused {
+		segments = append(segments, seg(0, t.paused, " PAUSED "))
+	}
+	if s.Lost.Journal > 0 {
+		segments = append(segments, seg(0, t.warn, "lost "+number(s.Lost.Journal)))
+	}
+	lamp, st := phaseLamp(t, s)
+	segments = append(segments, segment{parts: []part{{st, lamp + " " + phaseName(s)}}})
+	if s.Reflector.ResourceVersion != "" {
+		segments = append(segments, seg(2, t.muted, "rv "+s.Reflector.ResourceVersion))
+	}
+	events := rate(s.Reflector.EventRate) + " ev/s"
+	segments = append(segments, seg(2, "", strings.Repeat(" ", max(0, 11-len(events)))+events))
+	total := 0
+	for _, n := range warnings(s) {
+		total += n
+	}
+	mark := "   "
+	if total > 0 {
+		mark = "⚠ " + number(total)
+	}
+	return append(segments, seg(0, t.warn, mark), seg(4, t.muted, s.Queue.Kind))
+}
+
+// phaseName is the phase in a word, or what matters more.
+func phaseName(s *inspect.Snapshot) string {
+	if s.Informer.State != inspect.StateRunning {
+		return string(s.Informer.State)
+	}
+	return s.Reflector.Phase.String()
+}
+
+func phaseLamp(t *theme, s *inspect.Snapshot) (string, style) {
+	switch {
+	case s.Informer.State != inspect.StateRunning:
+		return "○", t.warn
+	case s.Reflector.Error != "":
+		return "●", t.bad
+	case s.Reflector.Phase == inspect.PhaseWatching && s.Informer.Synced:
+		return "●", t.ok
+	}
+	return "○", t.accent
+}
+
+// drawTabs names the screens, with counts where there is room: first the counts
+// go, except where a warning is, then all names but the current one's.
+func (m *Model) drawTabs() string {
+	for level := range 3 {
+		if line, fits := m.tabLine(level); fits || level == 2 {
+			return line
+		}
+	}
+	return "" // not reached
+}
+
+func (m *Model) tabLine(level int) (line string, fits bool) {
+	t := m.theme
+	warned := warnings(m.snapshot())
+	l := newLine(m.layout.w).skip(1)
+	m.tabs = m.tabs[:0]
+	need := 1
+	for id, s := range m.screens {
+		id := screenID(id)
+		if !m.exists(id) {
+			continue
+		}
+		label := strconv.Itoa(int(id))
+		if level < 2 || id == m.current {
+			label += " " + s.name()
+		}
+		if n, counted := m.count(id); counted && level == 0 {
+			text := number(n)
+			m.counts[id] = max(m.counts[id], len(text))
+			label += " " + strings.Repeat(" ", m.counts[id]-len(text)) + text
+		}
+		st := t.muted
+		if id == m.current {
+			st = t.tab
+		}
+		mark := ""
+		if warned[id] > 0 {
+			mark = "⚠"
+		}
+		from := l.used
+		l.put(st, " "+label+" ")
+		l.put(t.warn, mark)
+		m.tabs = append(m.tabs, span{from, l.used, id})
+		need += width(label) + 2 + width(mark)
+	}
+	return l.String(), need <= m.layout.w
+}
+
+// count is the number in a screen's tab.
+func (m *Model) count(id screenID) (n int, counted bool) {
+	s := m.snapshot()
+	switch id {
+	case screenInformers:
+		return len(m.summaries), true
+	case screenQueue:
+		return s.Queue.Deltas, true
+	case screenStore:
+		return s.Store.Objects, true
+	case screenIndices:
+		return len(s.Indices), true
+	case screenHandlers:
+		return len(s.Listeners), true
+	}
+	return 0, false
+}
+
+// drawFooter shows the prompt, or the answer to the last wish, or the keys.
+func (m *Model) drawFooter() string {
+	t := m.theme
+	l := newLine(m.layout.w)
+	if m.prompt != nil {
+		return m.prompt.draw(t, l)
+	}
+	l.skip(1)
+	status := clean(m.top().status())
+	if m.note != "" {
+		status = ""
+		l.put(t.accent, m.note)
+	} else {
+		keys := newLine(max(l.room()-width(status)-2, 0))
+		keys.segments(2, m.hintSegments()...)
+		l.place("", keys.String())
+	}
+	return l.to(m.layout.w-width(status)-1).put(t.muted, status).String()
+}
+
+func (m *Model) hintSegments() []segment {
+	t, scope := m.theme, m.top().scope()
+	hints := append(m.top().hints(), hint{ActionHelp, "help"}, hint{ActionClose, "quit"})
+	var segments []segment
+	for i, h := range hints {
+		label := m.keymap.label(scope, h.action)
+		if label == "" {
+			label = m.keymap.label(ScopeGlobal, h.action)
+		}
+		drop := i + 1
+		if h.action == ActionHelp {
+			drop = 0
+		}
+		segments = append(segments, segment{parts: []part{{t.accent, label}, {t.muted, " " + h.text}}, drop: drop})
+	}
+	return segments
+}

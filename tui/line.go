@@ -1,0 +1,187 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// line builds one line of the screen. It never grows beyond its width, and all
+// text goes through clean, whoever wrote it.
+type line struct {
+	b     strings.Builder
+	width int
+	used  int
+	base  style // of the whole line, under the styles of its parts
+}
+
+func newLine(w int) *line { return &line{width: w} }
+
+// room is how many cells are left.
+func (l *line) room() int { return l.width - l.used }
+
+// put appends text, cut to the room there is.
+func (l *line) put(st style, s string) *line { return l.place(st, cut(clean(s), l.room())) }
+
+// place appends text that is clean and fits.
+func (l *line) place(st style, s string) *line {
+	if s == "" {
+		return l
+	}
+	if st == "" && l.base == "" {
+		l.b.WriteString(s)
+	} else {
+		l.b.WriteString(string(l.base))
+		l.b.WriteString(string(st))
+		l.b.WriteString(s)
+		l.b.WriteString(reset)
+	}
+	l.used += width(s)
+	return l
+}
+
+const blanks = "                                                                                                                                "
+
+// skip appends n spaces.
+func (l *line) skip(n int) *line {
+	for n = min(n, l.room()); n > 0; {
+		k := min(n, len(blanks))
+		l.place("", blanks[:k])
+		n -= k
+	}
+	return l
+}
+
+// to appends spaces up to column x.
+func (l *line) to(x int) *line { return l.skip(x - l.used) }
+
+// left appends text in a field of w cells, at its left.
+func (l *line) left(st style, s string, w int) *line {
+	end := min(l.used+w, l.width)
+	l.place(st, cut(clean(s), end-l.used))
+	return l.to(end)
+}
+
+// right appends text in a field of w cells, at its right.
+func (l *line) right(st style, s string, w int) *line {
+	w = min(w, l.room())
+	s = cut(clean(s), w)
+	l.skip(w - width(s))
+	return l.place(st, s)
+}
+
+// key appends a key in a field of w cells, cut inside if it must be.
+func (l *line) key(st style, s string, w int) *line {
+	end := min(l.used+w, l.width)
+	l.place(st, cutKey(clean(s), end-l.used))
+	return l.to(end)
+}
+
+// String returns the line, filled up to its width.
+func (l *line) String() string { return l.skip(l.room()).b.String() }
+
+// part is text of one style.
+type part struct {
+	st style
+	s  string
+}
+
+// segment is a piece of a line that is shown whole or not at all.
+type segment struct {
+	parts []part
+	// drop says when it goes if there is no room: the highest first, 0 never.
+	drop int
+	// field is the least width, so that what follows stands still.
+	field int
+}
+
+func seg(drop int, st style, s string) segment { return segment{parts: []part{{st, s}}, drop: drop} }
+
+func (s *segment) width() int {
+	w := 0
+	for _, p := range s.parts {
+		w += width(clean(p.s))
+	}
+	return max(w, s.field)
+}
+
+// fit returns the segments that have room in w cells with gap cells in between,
+// and the width they take.
+func fit(segments []segment, gap, w int) ([]segment, int) {
+	kept := make([]segment, 0, len(segments))
+	total := 0
+	for _, s := range segments {
+		if n := s.width(); n > 0 {
+			kept = append(kept, s)
+			total += n + gap
+		}
+	}
+	for len(kept) > 0 && total-gap > w {
+		worst := 0
+		for i := range kept {
+			if kept[i].drop >= kept[worst].drop {
+				worst = i
+			}
+		}
+		if kept[worst].drop == 0 {
+			break
+		}
+		total -= kept[worst].width() + gap
+		kept = append(kept[:worst], kept[worst+1:]...)
+	}
+	return kept, max(total-gap, 0)
+}
+
+// segments appends those segments that have room.
+func (l *line) segments(gap int, segments ...segment) *line {
+	kept, _ := fit(segments, gap, l.room())
+	for i, s := range kept {
+		if i > 0 {
+			l.skip(gap)
+		}
+		end := l.used + s.width()
+		for _, p := range s.parts {
+			l.put(p.st, p.s)
+		}
+		if i < len(kept)-1 {
+			l.to(end)
+		}
+	}
+	return l
+}
+
+// block returns exactly h of the lines, each exactly w wide: what is missing is
+// blank.
+func block(lines []string, w, h int) []string {
+	if len(lines) > h {
+		lines = lines[:max(h, 0)]
+	}
+	for len(lines) < h {
+		lines = append(lines, newLine(w).String())
+	}
+	return lines
+}
+
+// beside joins the lines of panes that stand next to each other.
+func beside(panes ...[]string) []string {
+	if len(panes) == 1 {
+		return panes[0]
+	}
+	rows := make([]string, len(panes[0]))
+	var b strings.Builder
+	for y := range rows {
+		b.Reset()
+		for _, p := range panes {
+			b.WriteString(p[y])
+		}
+		rows[y] = b.String()
+	}
+	return rows
+}
+
+// slice appends what another line drew from column x on.
+func (l *line) slice(drawn string, x int) *line {
+	l.b.WriteString(ansi.Cut(drawn, x, x+l.room()))
+	l.used = l.width
+	return l
+}

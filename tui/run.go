@@ -1,0 +1,83 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// Options says what to look at and how. Process and Keymap are required.
+type Options struct {
+	Process inspect.Process
+	Keymap  *Keymap
+	// Notice is something the user should know all the time, such as why the
+	// demo is shown.
+	Notice string
+	// Color is auto (the default: what terminal and environment say, NO_COLOR
+	// included), always or never.
+	Color string
+	// ASCII draws with ASCII characters only.
+	ASCII bool
+	// NoMouse leaves the mouse to the terminal.
+	NoMouse bool
+	// Input and Output are the terminal; nil is the standard ones.
+	Input  io.Reader
+	Output io.Writer
+}
+
+// Run shows the explorer until the user quits or ctx ends; both are no error.
+// The terminal is restored in every case. Whatever informer it looks at, it
+// looks at through an Inspector only; one that has an Open method is opened while
+// it is on screen.
+func Run(ctx context.Context, o Options) error { return run(ctx, o) }
+
+func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends what is still being read
+	m := NewModel(ctx, o)
+	defer m.source.close()
+	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(120)}, more...)
+	if o.Input != nil {
+		options = append(options, tea.WithInput(o.Input))
+	}
+	if o.Output != nil {
+		options = append(options, tea.WithOutput(o.Output))
+	}
+	if p, ok := profile(o.Color, os.Getenv); ok {
+		options = append(options, tea.WithColorProfile(p))
+	}
+	_, err := tea.NewProgram(m, options...).Run()
+	switch {
+	case err == nil, errors.Is(err, tea.ErrInterrupted):
+		return nil
+	case errors.Is(err, tea.ErrProgramPanic):
+		return fmt.Errorf("show the explorer: %w", err)
+	case ctx.Err() != nil:
+		return nil
+	}
+	return fmt.Errorf("show the explorer: %w", err)
+}
+
+// profile returns the colours to use, where they are not for Bubble Tea to find
+// out: it takes only some values of NO_COLOR for one.
+func profile(color string, getenv func(string) string) (colorprofile.Profile, bool) {
+	switch {
+	case color == "never":
+		return colorprofile.ASCII, true
+	case color == "always":
+		if getenv("COLORTERM") == "truecolor" || getenv("COLORTERM") == "24bit" {
+			return colorprofile.TrueColor, true
+		}
+		return colorprofile.ANSI256, true
+	case getenv("NO_COLOR") != "":
+		return colorprofile.ASCII, true
+	}
+	return colorprofile.NoTTY, false
+}

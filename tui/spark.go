@@ -1,0 +1,101 @@
+package tui
+
+// samples is how many seconds a sparkline remembers.
+const samples = 60
+
+// series is one value a second, the newest last. Seconds in which nobody looked
+// are holes.
+type series struct {
+	values [samples]float64
+	seen   [samples]bool
+}
+
+func (s *series) shift(n int) {
+	n = min(n, samples)
+	copy(s.values[:], s.values[n:])
+	copy(s.seen[:], s.seen[n:])
+	clear(s.values[samples-n:])
+	clear(s.seen[samples-n:])
+}
+
+func (s *series) set(v float64) { s.values[samples-1], s.seen[samples-1] = v, true }
+
+var levels = [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
+
+// spark draws the newest w seconds, one cell each, from 0 to the largest value,
+// which is taken to be at least full.
+func (s *series) spark(w int, full float64) string {
+	w = min(w, samples)
+	most := full
+	for i := samples - w; i < samples; i++ {
+		most = max(most, s.values[i])
+	}
+	out := make([]byte, 0, 3*w)
+	for i := samples - w; i < samples; i++ {
+		switch {
+		case !s.seen[i]:
+			out = append(out, ' ')
+		case s.values[i] <= 0 || most <= 0:
+			out = append(out, levels[0]...)
+		default:
+			level := int(s.values[i] / most * float64(len(levels)))
+			out = append(out, levels[min(level, len(levels)-1)]...)
+		}
+	}
+	return string(out)
+}
+
+// history is what the explorer has seen of one informer, sampled once a second.
+type history struct {
+	second int64
+	events, depth, handled, objects,
+	pending series
+}
+
+// sample takes the values of a frame, if a second has passed since the last.
+func (h *history) sample(f *frame) {
+	second := f.at.Unix()
+	if second <= h.second {
+		return
+	}
+	passed := samples
+	if h.second != 0 {
+		passed = int(min(second-h.second, samples))
+	}
+	h.second = second
+	s := &f.snapshot.value
+	pending := uint64(0)
+	if i := slowest(s.Listeners); i >= 0 {
+		pending = s.Listeners[i].Pending
+	}
+	for _, c := range []struct {
+		series *series
+		value  float64
+	}{
+		{&h.events, s.Reflector.EventRate},
+		{&h.depth, float64(s.Queue.Deltas)},
+		{&h.handled, s.Handle.Rate},
+		{&h.objects, float64(s.Store.Objects)},
+		{&h.pending, float64(pending)},
+	} {
+		c.series.shift(passed)
+		c.series.set(c.value)
+	}
+}
+
+// bar draws part of whole in w cells, in eighths of a cell.
+func bar(part, whole float64, w int) string {
+	if whole <= 0 || part <= 0 || w <= 0 {
+		return ""
+	}
+	eighths := int(part/whole*float64(w)*8 + 0.5)
+	eighths = max(min(eighths, w*8), 1)
+	out := make([]byte, 0, 3*w)
+	for range eighths / 8 {
+		out = append(out, "█"...)
+	}
+	if rest := eighths % 8; rest > 0 {
+		out = append(out, [...]string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}[rest]...)
+	}
+	return string(out)
+}

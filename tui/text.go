@@ -1,0 +1,197 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// clean makes text from objects, errors and servers safe to draw: one line,
+// without anything that a terminal obeys or that hides or reorders its
+// neighbours. White space becomes a space; every other control, format
+// character (bidirectional marks, joiners, variation selectors) and invalid byte
+// becomes the replacement character, so that a name made to look like another
+// one does not.
+//
+// Everything drawn passes through it, see line.
+func clean(s string) string {
+	if plain(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector):
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
+}
+
+// plain says whether s is printable ASCII, so that its width is its length.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// width returns how many cells the clean text s takes.
+func width(s string) int {
+	if plain(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+const ellipsis = "…"
+
+// cut returns the clean text s in at most w cells, with an ellipsis at the end
+// if something is missing.
+func cut(s string, w int) string {
+	if width(s) <= w {
+		return s
+	}
+	if w <= 0 {
+		return ""
+	}
+	return ansi.Truncate(s, w, ellipsis)
+}
+
+// cutKey returns the clean key s in at most w cells, with the ellipsis inside:
+// the end of a key is what tells neighbours apart.
+func cutKey(s string, w int) string {
+	total := width(s)
+	if total <= w {
+		return s
+	}
+	if w < 8 {
+		return cut(s, w)
+	}
+	tail := (w - 1) / 2
+	return ansi.Truncate(s, w-1-tail, "") + ellipsis + ansi.TruncateLeft(s, total-tail, "")
+}
+
+// wrap breaks the clean text s into at most n lines of at most w cells, between
+// words where it can.
+func wrap(s string, w, n int) []string {
+	if w <= 0 || n <= 0 {
+		return nil
+	}
+	lines := strings.Split(ansi.Wrap(s, w, ""), "\n")
+	if len(lines) <= n {
+		return lines
+	}
+	last := cut(lines[n-1]+" "+lines[n], w)
+	return append(lines[:n-1:n-1], last)
+}
+
+// number writes a count with thousands separators.
+func number[T int | int64 | uint64](n T) string {
+	s := strconv.FormatInt(int64(n), 10)
+	start := len(s) % 3
+	if n < 0 {
+		start = (len(s)-1)%3 + 1
+	}
+	var b strings.Builder
+	for i, c := range []byte(s) {
+		if i > 0 && i%3 == start%3 && s[i-1] != '-' {
+			b.WriteByte(',')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// rate writes how many a second, without the unit.
+func rate(r float64) string {
+	switch {
+	case r < 0.05:
+		return "0"
+	case r < 9.95:
+		return strconv.FormatFloat(r, 'f', 1, 64)
+	}
+	return number(int64(r + 0.5))
+}
+
+// percent writes part of whole, never rounded up to 100.
+func percent[T int | uint64](part, whole T) string {
+	if whole == 0 {
+		return "0%"
+	}
+	p := float64(part) / float64(whole) * 100
+	switch {
+	case part == 0 || p >= 1:
+		return strconv.Itoa(int(p)) + "%"
+	}
+	return "<1%"
+}
+
+// count writes n and its noun.
+func count[T int | uint64](n T, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}
+
+// duration writes d in at most two units, cut and not rounded: a thing that has
+// lasted for 59.9s has not lasted for a minute.
+func duration(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < 0:
+		return "0s"
+	case d == 0:
+		return "0s"
+	case d < time.Microsecond:
+		return strconv.FormatInt(int64(d), 10) + "ns"
+	case d < time.Millisecond:
+		return strconv.FormatInt(d.Microseconds(), 10) + "µs"
+	case d < 10*time.Millisecond:
+		return tenths(d, time.Millisecond) + "ms"
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	case d < 10*time.Second:
+		return tenths(d, time.Second) + "s"
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + "m" + strconv.Itoa(int(d%time.Minute/time.Second)) + "s"
+	case d < day:
+		return strconv.Itoa(int(d/time.Hour)) + "h" + strconv.Itoa(int(d%time.Hour/time.Minute)) + "m"
+	case d < 100*day:
+		return strconv.Itoa(int(d/day)) + "d" + strconv.Itoa(int(d%day/time.Hour)) + "h"
+	}
+	return number(int64(d/day)) + "d"
+}
+
+func tenths(d, unit time.Duration) string {
+	t := int(d / (unit / 10))
+	return strconv.Itoa(t/10) + "." + strconv.Itoa(t%10)
+}
+
+// since writes how long ago t was, and a dash if it has not been.
+func since(now, t time.Time) string {
+	if t.IsZero() {
+		return dash
+	}
+	return age(now.Sub(t))
+}
+
+// age writes d in whole seconds: ages that count in tenths would flicker.
+func age(d time.Duration) string {
+	if d < 10*time.Second {
+		return strconv.Itoa(int(max(d, 0)/time.Second)) + "s"
+	}
+	return duration(d)
+}
+
+const dash = "–"
