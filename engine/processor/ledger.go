@@ -1,6 +1,7 @@
 package processor
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -14,6 +15,8 @@ const (
 	ringSize = 64
 	// busyWindow is half of the busy time that BusyRate looks back on.
 	busyWindow = 5 * time.Second
+	// settleStep is how exactly a call's end has to be known when it is settled.
+	settleStep = int64(100 * time.Millisecond)
 	noRound    = ^uint32(0)
 )
 
@@ -38,6 +41,9 @@ type ledger struct {
 	// known is a value that settled has had; only the goroutine touches it.
 	known uint64
 
+	// began is the zero of the processor's clock. It never changes.
+	began time.Time
+
 	// mu guards the fields below.
 	mu      sync.Mutex
 	settled uint64
@@ -56,8 +62,9 @@ type ledger struct {
 	runEnd   int
 	runBegan int64
 
-	// roundBegan is when the last resync round began to be delivered, roundGap
-	// how long that was after the one before it. Zero if there was none.
+	// rounds counts the resync rounds whose delivery has begun, roundBegan is
+	// when that of the last began, roundGap how long after the one before it.
+	rounds     uint64
 	roundBegan int64
 	roundGap   time.Duration
 
@@ -65,8 +72,10 @@ type ledger struct {
 	lastPanic string
 }
 
-// begin starts the averages.
-func (g *ledger) begin(now time.Time) {
+// begin starts the averages of a listener that is added now, for a processor
+// whose clock began at began.
+func (g *ledger) begin(began, now time.Time) {
+	g.began = began
 	g.rate.Sample(now, 0)
 	g.arrivals.Sample(now, 0)
 }
@@ -84,9 +93,17 @@ func (g *ledger) add(k uint64, r record) {
 
 // settleLocked works in the calls below done that were noted.
 func (g *ledger) settleLocked(done uint64) {
+	var now time.Time
+	nowUntil := int64(math.MinInt64)
 	for ; g.settled < done; g.settled++ {
 		r := &g.ring[g.settled%ringSize]
-		g.time.Record(time.Unix(0, r.ended), r.took, 1)
+		// Latency forgets in steps of seconds: what ended within one step can
+		// share the reckoning of when that was.
+		if r.ended > nowUntil {
+			now = g.began.Add(time.Duration(r.ended))
+			nowUntil = r.ended + settleStep
+		}
+		g.time.Record(now, r.took, 1)
 		g.causes.Add(r.cause, 1)
 		g.busy.add(r.took)
 	}
@@ -116,10 +133,11 @@ func (g *ledger) beginRun(pos position, end int, done uint64, now int64) {
 // beginRound says that the first notification of a resync round is delivered.
 func (g *ledger) beginRound(now int64) {
 	g.mu.Lock()
-	if g.roundBegan != 0 {
+	if g.rounds > 0 {
 		g.roundGap = time.Duration(now - g.roundBegan)
 	}
-	g.roundBegan = max(now, 1)
+	g.rounds++
+	g.roundBegan = now
 	g.mu.Unlock()
 }
 
@@ -130,7 +148,7 @@ func (g *ledger) panicked(text string) {
 	g.mu.Unlock()
 }
 
-// standing returns the entry that the listener has not been given yet, after
+// standingLocked returns the entry that the listener has not been given yet, after
 // done calls, or is being given: then inCall is true and began says since when.
 func (g *ledger) standingLocked(l *Listener, done uint64) (e *entry, inCall bool, began int64) {
 	if g.from.chunk == nil {

@@ -102,7 +102,7 @@ func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) 
 	} else {
 		l.logger = klog.Background()
 	}
-	l.records.begin(p.began.Add(time.Duration(p.now())))
+	l.records.begin(p.began, p.began.Add(time.Duration(p.now())))
 	return l
 }
 

@@ -2,10 +2,43 @@ package processor
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
+
+// Listeners returns the vitals of every listener in the order of registration.
+// A removed listener is among them until its last call has returned. After Run
+// the listeners are as they were left: what is pending was not delivered. It
+// never waits for a handler.
+func (p *Processor) Listeners(now time.Time) []inspect.ListenerVitals {
+	p.mu.Lock()
+	listeners := slices.Clone(p.listeners)
+	vitals := make([]inspect.ListenerVitals, len(listeners))
+	for i, l := range listeners {
+		vitals[i] = l.registrationLocked()
+		vitals[i].Removing = l.retired.Load() && !p.stopped
+	}
+	p.mu.Unlock()
+	for i, l := range listeners {
+		l.fill(&vitals[i], now)
+	}
+	return vitals
+}
+
+// Sample brings the moving averages of all listeners up to date. Listeners does
+// so too; whoever owns the processor samples it about once a second while
+// nobody reads, so that what happened long ago is not averaged with what happens
+// now.
+func (p *Processor) Sample(now time.Time) {
+	p.mu.Lock()
+	listeners := slices.Clone(p.listeners)
+	p.mu.Unlock()
+	for _, l := range listeners {
+		l.sample(now)
+	}
+}
 
 // registrationLocked returns what the processor's mu guards.
 func (l *Listener) registrationLocked() inspect.ListenerVitals {

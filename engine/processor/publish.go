@@ -1,0 +1,100 @@
+package processor
+
+// Publish tells the listeners of a batch, in this order. The caller may reuse
+// the slice. It does not wait for handlers, nor for Run: what is published
+// before Run is delivered then. Without listeners, and after the end of Run, the
+// batch is dropped.
+//
+// Unlike client-go, Publish does not hold the caller up until the listeners have
+// been started: the log keeps what is for them.
+func (p *Processor) Publish(batch []Notification) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.active == 0 || p.stopped || len(batch) == 0 {
+		return
+	}
+	p.awake.Add(1)
+	first := p.tail.head()
+	toAll, toDue := p.appendLocked(batch)
+	end := p.tail.head().seq()
+	for _, l := range p.listeners {
+		if toAll || toDue && p.due.includes(l) {
+			l.wakeUp(first, end)
+		}
+	}
+	p.restLocked()
+	p.generation.Bump()
+}
+
+// appendLocked counts a batch, then publishes it. It returns whether some of it
+// was for every listener and whether some was for the due ones only.
+func (p *Processor) appendLocked(batch []Notification) (toAll, toDue bool) {
+	due, nobody := p.dueLocked()
+	var all, some tally
+	for i := range batch {
+		if batch[i].DueOnly && (due != nil || nobody) {
+			some.add(&batch[i])
+		} else {
+			all.add(&batch[i])
+		}
+	}
+	p.broadcast.Add(all.count)
+	p.initial.Add(all.initial)
+	if some.count > 0 && !nobody {
+		for l := range due.members {
+			l.own.Add(some.count)
+			l.ownInitial.Add(some.initial)
+		}
+	}
+
+	w := writeAt(p.tail, p.round, p.beganUnix+p.now())
+	for i := range batch {
+		switch {
+		case !batch[i].DueOnly:
+			w.append(&batch[i], nil)
+		case !nobody:
+			w.append(&batch[i], due)
+		}
+	}
+	w.flush()
+	if w.tail != p.tail {
+		p.tail, p.cleared = w.tail, 0
+	}
+	return all.count > 0, some.count > 0 && !nobody
+}
+
+// tally counts notifications for the same addressees.
+type tally struct{ count, initial uint64 }
+
+func (t *tally) add(n *Notification) {
+	t.count++
+	if n.Initial {
+		t.initial++
+	}
+}
+
+// restLocked gives up one hold on the log, and lets go of what the tail pins
+// if nobody is left who would read it.
+func (p *Processor) restLocked() {
+	if p.awake.Add(-1) == 0 {
+		p.clearLocked()
+	}
+}
+
+// rest is restLocked for a listener that falls asleep.
+func (p *Processor) rest() {
+	if p.awake.Add(-1) > 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.awake.Load() == 0 {
+		p.clearLocked()
+	}
+}
+
+func (p *Processor) clearLocked() {
+	n := p.tail.n.Load()
+	clear(p.tail.entries[p.cleared:n])
+	p.cleared = n
+}
