@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -132,7 +133,7 @@ func isReady(p *corev1.Pod) bool {
 }
 
 // diary watches a source from the start for a while and returns what it was
-// told, one line an event.
+// told, one line an event, with the whole object.
 func diary(t *testing.T, o Options, name string, d time.Duration) []string {
 	t.Helper()
 	var lines []string
@@ -143,9 +144,12 @@ func diary(t *testing.T, o Options, name string, d time.Duration) []string {
 			t.Fatal(err)
 		}
 		for e := range w.ResultChan() {
-			o := e.Object.(object)
-			lines = append(lines, fmt.Sprintf("%s %s %s %s %v %v", e.Type, keyOf(o), o.GetResourceVersion(), o.GetUID(),
-				o.GetLabels(), o.GetCreationTimestamp().UTC()))
+			// In a bubble the clock is the same for all, so everything must be.
+			text, err := json.Marshal(e.Object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, string(e.Type)+" "+string(text))
 		}
 	})
 	return lines
