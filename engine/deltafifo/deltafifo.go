@@ -178,9 +178,6 @@ func (q *DeltaFIFO) Replace(list []any, rv string) error {
 // did not list.
 func (q *DeltaFIFO) buryLocked(now time.Duration, cause inspect.Cause) {
 	bury := func(key string, last any) {
-		if tombstone, ok := last.(cache.DeletedFinalStateUnknown); ok {
-			last = tombstone.Obj
-		}
 		q.enqueueLocked(key, delta{
 			Delta:   cache.Delta{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: key, Obj: last}},
 			arrived: now,
@@ -215,16 +212,15 @@ func (q *DeltaFIFO) buryLocked(now time.Duration, cause inspect.Cause) {
 	}
 }
 
-// startLocked makes everything that waits or is in flight the startup batch.
+// startLocked makes everything that waits the startup batch. Nothing is in
+// flight without something newer that waits: before the first Add, Update or
+// Delete only a Replace that failed has enqueued anything, and this one has
+// enqueued the next state of all of that.
 func (q *DeltaFIFO) startLocked() {
 	for i := range q.order.len() {
 		(*q.order.at(i)).initial = true
 	}
 	q.unapplied = q.order.len()
-	for _, it := range q.flight {
-		it.flightInitial = true
-	}
-	q.unapplied += len(q.flight)
 	q.populateLocked()
 }
 

@@ -102,6 +102,14 @@ func TestInOrderDropsWhatFailedIfSomethingNewerWaits(t *testing.T) {
 	}
 }
 
+func TestInOrderWhatIsDroppedIsInOrder(t *testing.T) {
+	q := deltafifo.NewInOrder(deltafifo.Options{MaxAttempts: -1})
+	must(t, q.Add(obj("a", 1)), q.Add(obj("b", 2)), q.Add(obj("c", 3)))
+	_, dropped, err := q.PopEntries(upTo(3), func(batch []deltafifo.Entry) []deltafifo.Entry { return batch[1:] })
+	must(t, err, q.CheckInvariants())
+	want(t, "dropped", texts(dropped), []string{"Added b@2", "Added c@3"})
+}
+
 func TestInOrderAListIsAloneInItsBatch(t *testing.T) {
 	q := deltafifo.NewInOrder(deltafifo.Options{})
 	must(t, q.Bookmark("1"), q.Replace(list(obj("a", 2)), "2"), q.Bookmark("3"), q.Add(obj("b", 4)), q.Add(obj("c", 5)), q.Resync(), q.Resync())

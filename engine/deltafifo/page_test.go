@@ -163,6 +163,21 @@ func TestAFilterThatTheQueueOvertakesShowsWhatIsStillThere(t *testing.T) {
 	}
 }
 
+func TestAKeyThatReturnsToAnothersPlaceIsNotTakenForIt(t *testing.T) {
+	q := deltafifo.New(deltafifo.Options{})
+	must(t, q.Add(obj("a", 1)), q.Add(obj("b", 2)), q.Add(obj("c", 3)))
+	p := q.FilteredPage(inspect.QueueQuery{Limit: 5}, func(key string) bool {
+		if key == "c" { // a and b are popped; a is put back, where b was
+			_, _, err := q.PopEntries(upTo(2), func(batch []deltafifo.Entry) []deltafifo.Entry { return batch[:1] })
+			must(t, err)
+		}
+		return key == "b"
+	})
+	if len(p.Items) != 0 {
+		t.Errorf("shown for b: %+v", p.Items)
+	}
+}
+
 func TestARowInFlightIsNotShownOnceItHasLanded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := deltafifo.New(deltafifo.Options{})

@@ -160,7 +160,7 @@ func (q *DeltaFIFO) landLocked(it *item) {
 		it.flightInitial = false
 		// If the store did not take the last state, the startup batch is not
 		// complete before it takes the next one.
-		if q.batch[it.newest].failed && len(it.waiting) > 0 && !it.initial {
+		if q.batch[it.newest].failed && len(it.waiting) > 0 {
 			it.initial = true
 		} else {
 			q.unapplied--
