@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -16,6 +15,10 @@ import (
 
 	"github.com/informeter/informeter/e2e/testcluster"
 )
+
+// refused is how an address answers at which nobody listens, as far as it has
+// room on the screen.
+const refused = "connection ref"
 
 // forbidden is what an API server answers to someone without rights on pods.
 var forbidden = regexp.MustCompile(`cannot (list|watch) resource "pods"`)
@@ -244,19 +247,22 @@ func testServerDown(t *testing.T, p *program, cluster *testcluster.Cluster) {
 
 	stop()
 	r := p.snapshot(t, kubeconfig, "pods", "-A", "--for", "2s")
-	if r.code != 2 || !strings.Contains(r.Reflector.Error, "refused") || !strings.Contains(r.stderr, "refused") {
+	if r.code != 2 || !strings.Contains(r.Reflector.Error, refused) || !strings.Contains(r.stderr, refused) {
 		t.Errorf("snapshot: got exit code %d, error %q, stderr %q; want 2 and a refused connection in both", r.code, r.Reflector.Error, r.stderr)
 	}
-	e := p.explore(t, kubeconfig, "pods", "-A")
-	e.shows("refused")
+	e := p.explore(t, kubeconfig, "pods", "-n", "down")
+	e.shows("backing off", refused)
 	start()
 	e.press("3")
-	e.shows("patient")
+	e.shows("patient", "watching")
 	stop()
-	e.shows("refused", "patient")
+	e.shows("patient", "backing off")
+	e.press("1")
+	e.shows(refused)
 	start()
 	createPod(t, client, "down", "newcomer")
 	deletePod(t, client, "down", "patient")
+	e.press("3")
 	e.shows("newcomer", "watching")
 	e.hides("patient")
 	e.press("q")
@@ -283,9 +289,8 @@ users: [{name: nobody, user: {token: none}}]
 		t.Fatal(err)
 	}
 	e := p.explore(t, kubeconfig, "pods")
-	e.shows("refused")
-	time.Sleep(2 * time.Second) // several attempts
-	e.shows("refused")
+	e.shows("backing off", refused)
+	e.shows("attempt 3") // it is tried again, and again
 	e.press("\x03")
 	e.ends()
 	if err := e.Restored(); err != nil {
