@@ -238,13 +238,14 @@ func (q *DeltaFIFO) Resync() error {
 	now := q.enter()
 	defer q.leave()
 	sync := func(key string, obj any) {
-		q.enqueueLocked(key, delta{Delta: cache.Delta{Type: cache.Sync, Object: obj}, arrived: now, cause: inspect.CauseResync})
+		q.appendToLocked(q.itemLocked(key), delta{Delta: cache.Delta{Type: cache.Sync, Object: obj}, arrived: now, cause: inspect.CauseResync})
 	}
 	if store, ok := q.KnownObjects.(snapshotter); ok {
 		keys, objects := store.Snapshot()
+		idle := len(q.items) == 0
 		q.growLocked(len(keys))
 		for i, key := range keys {
-			if q.items[key] == nil {
+			if idle || q.items[key] == nil {
 				sync(key, objects[i])
 			}
 		}
@@ -294,21 +295,31 @@ func (q *DeltaFIFO) bookmarkLocked(rv string, now time.Duration, cause inspect.C
 func (q *DeltaFIFO) enqueueLocked(key string, d delta) *item {
 	it := q.items[key]
 	if it == nil {
-		it = q.pool.get()
-		it.key = key
-		q.items[key] = it
-		q.widest = max(q.widest, len(q.items))
-	}
-	if d.Type == cache.Deleted && q.deletedLocked(it, d) {
+		it = q.itemLocked(key)
+	} else if d.Type == cache.Deleted && q.deletedLocked(it, d) {
 		return it
 	}
+	q.appendToLocked(it, d)
+	return it
+}
+
+// itemLocked returns a new item for key, which has none.
+func (q *DeltaFIFO) itemLocked(key string) *item {
+	it := q.pool.get()
+	it.key = key
+	q.items[key] = it
+	q.widest = max(q.widest, len(q.items))
+	return it
+}
+
+// appendToLocked appends d to what waits for the key of it.
+func (q *DeltaFIFO) appendToLocked(it *item, d delta) {
 	it.waiting = append(it.waiting, d)
 	q.countLocked(1)
 	if !it.queued {
 		it.queued = true
 		q.order.pushBack(it)
 	}
-	return it
 }
 
 // deletedLocked says that the last delta of it is a deletion already, after
@@ -332,6 +343,7 @@ func (q *DeltaFIFO) growLocked(n int) {
 	if n < 1024 || n < 2*len(q.items) {
 		return
 	}
+	q.pool.reserve(n)
 	items := make(map[string]*item, n+len(q.items))
 	for key, it := range q.items {
 		items[key] = it

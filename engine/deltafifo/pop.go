@@ -108,18 +108,45 @@ func (q *DeltaFIFO) settleLocked(failed []Entry) (dropped []Entry) {
 		dropped = q.retryLocked(dropped)
 	}
 	// From the last to the first, so that what is put back keeps its order.
+	done := 0
 	for i := len(q.flight) - 1; i >= 0; i-- {
-		q.landLocked(q.flight[i])
-		q.flight[i] = nil
+		if q.landLocked(q.flight[i]) {
+			done++
+		} else {
+			q.flight[i] = nil
+		}
 	}
+	q.forgetLocked(done)
+	clear(q.flight)
 	q.flight = q.flight[:0]
 	if cap(q.flight) > keepEntries {
 		q.flight = nil
 	}
-	if len(q.items) == 0 && q.widest > keepEntries {
-		q.items, q.widest = map[string]*item{}, 0
-	}
 	return dropped
+}
+
+// forgetLocked forgets the items left in flight, done of them: nothing waits for
+// their keys. When those are all there are, the map is emptied at once, which is
+// cheaper than key by key unless it once held many more.
+func (q *DeltaFIFO) forgetLocked(done int) {
+	all := done == len(q.items)
+	switch {
+	case all && q.widest > keepEntries:
+		q.items, q.widest = map[string]*item{}, 0
+	case all && done >= q.widest/4:
+		clear(q.items)
+	default:
+		for _, it := range q.flight {
+			if it != nil {
+				delete(q.items, it.key)
+			}
+		}
+	}
+	for _, it := range q.flight {
+		if it != nil {
+			q.pool.put(it)
+		}
+	}
 }
 
 // retryLocked moves the failed entries of the batch that may be tried again to
@@ -153,9 +180,8 @@ func (q *DeltaFIFO) retryLocked(dropped []Entry) []Entry {
 }
 
 // landLocked ends the flight of it. If retryLocked gave it deltas back, it
-// returns to the head, else it is forgotten unless something newer waits.
-func (q *DeltaFIFO) landLocked(it *item) {
-	again := !it.queued && len(it.waiting) > 0
+// returns to the head. It returns true if nothing waits for the key.
+func (q *DeltaFIFO) landLocked(it *item) (done bool) {
 	if it.flightInitial {
 		it.flightInitial = false
 		// If the store did not take the last state, the startup batch is not
@@ -167,17 +193,14 @@ func (q *DeltaFIFO) landLocked(it *item) {
 		}
 	}
 	it.flight, it.newest = 0, 0
-	switch {
-	case again:
+	if !it.queued && len(it.waiting) > 0 {
 		it.queued = true
 		q.order.pushFront(it)
 		q.head--
 		q.unordered++
 		q.waiting += len(it.waiting)
-	case !it.queued:
-		delete(q.items, it.key)
-		q.pool.put(it)
 	}
+	return !it.queued
 }
 
 // oldestLocked: behind the unordered items first deltas only get younger, and

@@ -134,6 +134,11 @@ func (ix *index) checkViews(keys []string) error {
 			return fmt.Errorf("stale %v with %d of %d changes", v.stale, len(v.log), v.limit)
 		}
 		v.merge()
+		for _, it := range v.spare[:cap(v.spare)] {
+			if it != (item{}) {
+				return fmt.Errorf("%q is kept alive", it.text)
+			}
+		}
 		slices.Sort(want)
 		if !slices.EqualFunc(v.sorted, want, func(it item, text string) bool { return it.text == text }) {
 			return fmt.Errorf("view has %v, want %v", v.sorted, want)
@@ -215,6 +220,9 @@ func (x *Indexer) LookWhileWritersOverflow(name string, write func()) (seen []st
 	})
 	return seen, keptOut
 }
+
+// Opened returns how many views of buckets the index has.
+func (x *Indexer) Opened(name string) int { return len(x.indexLocked(name).opened) }
 
 // Lists returns how many lists of memberships the largest index has room for.
 func (x *Indexer) Lists() (lists int) {

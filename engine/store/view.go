@@ -51,7 +51,8 @@ type change struct {
 	came bool
 }
 
-// openBucket is a view of the keys in one bucket.
+// openBucket is a view of the keys in one bucket. If the bucket goes, the view
+// sees its keys go, and is as good for the next bucket of that number.
 type openBucket struct {
 	number uint32
 	view   *view
@@ -83,9 +84,6 @@ func (ix *index) noteValue(number uint32, value string, came bool) {
 		if ix.looked.stale {
 			ix.looked = nil
 		}
-	}
-	if !came && len(ix.opened) > 0 {
-		ix.dropOpened(func(o openBucket) bool { return o.number == number })
 	}
 }
 

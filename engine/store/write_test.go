@@ -438,3 +438,47 @@ func TestReadsReturnSlicesOfTheirOwn(t *testing.T) {
 		}
 	}
 }
+
+func TestAnIndexFunctionIsNotAskedAboutADeletion(t *testing.T) {
+	x := store.New(cache.DeletionHandlingMetaNamespaceKeyFunc, allIndexers, store.Options{IndexFailure: store.Crash})
+	pod := podOf(1, "n1", "", "", "1")
+	mustAdd(t, x, pod)
+	// It would panic on anything but a pod.
+	if err := x.Delete(cache.DeletedFinalStateUnknown{Key: "ns-1/pod-1", Obj: pod}); err != nil || x.Len() != 0 {
+		t.Errorf("Delete = %v, %d objects left", err, x.Len())
+	}
+}
+
+func TestAnUpdateWithTheSameValuesDoesNotTouchTheBuckets(t *testing.T) {
+	x := newStore(allIndexers)
+	x.SetMinLog(1)
+	mustAdd(t, x, podOf(1, "n1", "a,b", "", "1"), podOf(4, "n1", "a,b", "", "1"))
+	look := func(index, value string) {
+		if _, _, _, total, err := x.BucketKeys(index, value, inspect.Query{}); err != nil || total != 2 {
+			t.Fatalf("%d keys in %s, %v", total, index, err)
+		}
+	}
+	look("node", "n1")
+	look("values", "b")
+	for rv := range 10 {
+		mustAdd(t, x, podOf(1, "n1", "a,b", "", fmt.Sprint(rv)))
+	}
+	if x.Opened("node") != 1 || x.Opened("values") != 1 {
+		t.Error("a view was dropped, as if much had changed in the bucket")
+	}
+}
+
+func TestSoManyBucketsAreKeptInOrderAndNoMore(t *testing.T) {
+	x := newStore(allIndexers)
+	for i := range 10 {
+		mustAdd(t, x, podOf(i, fmt.Sprint("n", i), "", "", "1"))
+	}
+	for i := range 10 {
+		if _, _, _, _, err := x.BucketKeys("node", fmt.Sprint("n", i), inspect.Query{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := x.Opened("node"); got != 4 {
+		t.Errorf("%d buckets kept in order, want 4", got)
+	}
+}
