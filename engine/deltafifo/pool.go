@@ -2,13 +2,12 @@ package deltafifo
 
 const (
 	// poolItems is how many unused items are kept, and poolDeltas the most
-	// deltas for which an unused item keeps room: together at most 1 MiB, as
-	// long as the pool does not keep the neighbours alive, see poolSlab.
+	// deltas for which an unused item keeps room: half a MiB at most.
 	poolItems  = 1024
 	poolDeltas = 8
-	// poolSlab is how many items are made at once when many are needed. One that
-	// is used keeps its neighbours' memory; as all are popped in the order in
-	// which they were made, that is not for long.
+	// poolSlab is how many items are made at once when many are needed. An item
+	// keeps the memory of its slab, whose items are popped one after another, so
+	// it is free or in the pool nearly as a whole.
 	poolSlab = 32
 )
 
