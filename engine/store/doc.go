@@ -2,11 +2,12 @@
 // with indices. It implements client-go's cache.Indexer and
 // cache.TransactionStore, and shows how its indices are filled.
 //
-//	positions      keys        objects        index "namespace"
-//	key ─▶ pos     0 a/x       0 ●            homes            buckets
-//	               1 b/y       1 ●            0 ─▶ {0, 0}      0 "a": 0 2
-//	               2 a/z       2 ●            1 ─▶ {1, 0}      1 "b": 1
-//	                                          2 ─▶ {0, 1}      byValue: value ─▶ bucket
+//	positions      keys      objects      index "namespace"
+//	key ─▶ pos     0 a/x     0 ●          homes (pos ─▶ bucket, place)   buckets
+//	               1 b/y     1 ●          0 ─▶ 0, 0                      0 "a": 0 2
+//	               2 a/z     2 ●          1 ─▶ 1, 0                      1 "b": 1
+//	                                      2 ─▶ 0, 1
+//	                                      byValue (value ─▶ bucket)
 //
 // An object has a position in an array. A bucket is a list of positions, and for
 // every object an index remembers the bucket and the place in it (its home): to
@@ -43,8 +44,11 @@
 // Callers must not write to the store from an index function, which would wait
 // for itself.
 //
-// Cost: a write is O(values) and O(log buckets) where a bucket outgrows another;
-// List and ByIndex copy; IndexVitals is O(indices). An object takes 36 bytes, an
-// entry of the map of positions, and 12 bytes an index, besides the buckets
-// themselves.
+// Cost: a write is O(values), and O(log buckets) where a bucket outgrows another.
+// List and ByIndex copy what they return and look nothing up. IndexVitals is
+// O(indices). Buckets and BucketKeys sort once and then keep the order up to date
+// for as long as somebody looks (see view), so that a window of 100,000 costs
+// microseconds plus what has changed. An object takes 32 bytes and a slot of a
+// table (10 to 20), in every index 8 and 4 for each bucket it is in, besides the
+// buckets themselves; arrays have some room to grow.
 package store
