@@ -1,0 +1,82 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/informeter/informeter/tui"
+)
+
+// explore runs the explorer until the user quits or a signal ends it.
+func (p Program) explore(c *cobra.Command, source *sourceFlags, screen *screenFlags, args []string) (err error) {
+	if err := checkWord("color", screen.color, "auto", "always", "never"); err != nil {
+		return err
+	}
+	keymap, err := p.keymap(screen.keymap)
+	if err != nil {
+		return err
+	}
+	log, stopLog, err := startLog(source.logFile)
+	if err != nil {
+		return err
+	}
+	defer stopLog()
+	ctx, stopSignals := untilSignal(c.Context())
+	what, err := source.open(ctx, args, true, log)
+	if err == nil {
+		err = p.checkTerminal(c)
+	}
+	if err == nil {
+		err = p.show(ctx, source, screen, keymap, what)
+	}
+	if signaled := stopSignals(); signaled != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		return signaled
+	}
+	return err
+}
+
+// show runs the informers with the explorer on top.
+func (p Program) show(ctx context.Context, source *sourceFlags, screen *screenFlags, keymap *tui.Keymap, what opened) error {
+	l, err := startLab(ctx, what, source.engineQueue(), source.resync)
+	if err != nil {
+		return err
+	}
+	defer l.stop()
+	return tui.Run(ctx, tui.Options{
+		Process: l.registry,
+		Keymap:  keymap,
+		Notice:  what.notice,
+		Color:   screen.color,
+		ASCII:   screen.ascii,
+		NoMouse: screen.noMouse,
+		Input:   p.Stdin,
+		Output:  p.Stdout,
+	})
+}
+
+// checkTerminal returns an error if there is nothing to draw on.
+func (p Program) checkTerminal(c *cobra.Command) error {
+	why := ""
+	switch {
+	case !isTerminal(p.Stdin):
+		why = "standard input is none"
+	case !isTerminal(p.Stdout):
+		why = "standard output is none"
+	case os.Getenv("TERM") == "dumb":
+		why = "TERM is dumb"
+	default:
+		return nil
+	}
+	return fmt.Errorf("the explorer needs a terminal, and %s; for the same as data there is %q", why, c.CommandPath()+" snapshot")
+}
+
+// isTerminal says whether somebody sits at the other end.
+func isTerminal(v any) bool {
+	f, ok := v.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(f.Fd())
+}
