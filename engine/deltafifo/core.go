@@ -79,7 +79,9 @@ type core struct {
 	// brought, if it came before the others, and is not applied yet.
 	populated, replaced bool
 	unapplied           int
-	synced              chan struct{}
+	// synced is closed, and complete set, once both are as they have to be.
+	complete bool
+	synced   chan struct{}
 }
 
 func (c *core) init(o Options, own contents) {
@@ -142,7 +144,8 @@ func (c *core) replaceCauseLocked() inspect.Cause {
 // checkSyncedLocked closes synced once there is nothing left to wait for. It
 // is called after every change of populated and unapplied.
 func (c *core) checkSyncedLocked() {
-	if c.populated && c.unapplied == 0 && !c.isSynced() {
+	if c.populated && c.unapplied == 0 && !c.complete {
+		c.complete = true
 		close(c.synced)
 	}
 }
@@ -203,7 +206,8 @@ func (c *core) beginTurn() bool {
 // take puts what limit allows in flight and returns how many deltas that is.
 func (c *core) take(limit int) int {
 	c.mu.Lock()
-	now := time.Now()
+	// Only the monotonic clock is read: began carries the other.
+	now := c.began.Add(time.Since(c.began))
 	taken := c.contents.takeLocked(limit)
 	c.waiting -= taken
 	c.inFlight = taken

@@ -232,12 +232,9 @@ func (q *InOrder) settleLocked(failed []Entry) (dropped []Entry) {
 		dropped = q.dropLocked(q.markFailedLocked(failed))
 	}
 	// From the last to the first, so that what is put back keeps its order.
+	done := 0
 	for i := len(q.batch) - 1; i >= 0; i-- {
 		e, t := &q.batch[i], q.flight[i]
-		if t != nil {
-			t.flight--
-			t.applied = false
-		}
 		switch {
 		case e.failed:
 			s := slot{delta: q.waitingAgain(e), key: e.Key, tally: t, startup: e.startup}
@@ -248,21 +245,46 @@ func (q *InOrder) settleLocked(failed []Entry) (dropped []Entry) {
 		case e.startup:
 			q.unapplied--
 		}
-	}
-	for i, t := range q.flight {
-		if t != nil && t.waiting == 0 && t.flight == 0 {
-			q.forgetLocked(q.batch[i].Key, t)
+		if t == nil {
+			continue
+		}
+		t.applied = false
+		if t.flight--; t.flight == 0 && t.waiting == 0 {
+			done++
+		} else {
+			q.flight[i] = nil
 		}
 	}
+	q.forgetLocked(done)
 	clear(q.flight)
 	q.flight = q.flight[:0]
 	if cap(q.flight) > keepEntries {
 		q.flight = nil
 	}
-	if len(q.tallies) == 0 && q.widest > keepEntries {
-		q.tallies, q.widest = map[string]*tally{}, 0
-	}
 	return dropped
+}
+
+// forgetLocked forgets the tallies left in flight, done of them, of which
+// nothing is left; see DeltaFIFO.forgetLocked.
+func (q *InOrder) forgetLocked(done int) {
+	all := done == len(q.tallies)
+	switch {
+	case all && q.widest > keepEntries:
+		q.tallies, q.widest = map[string]*tally{}, 0
+	case all && done >= q.widest/4:
+		clear(q.tallies)
+	default:
+		for i, t := range q.flight {
+			if t != nil {
+				delete(q.tallies, q.batch[i].Key)
+			}
+		}
+	}
+	for _, t := range q.flight {
+		if t != nil && len(q.free) < poolItems {
+			q.free = append(q.free, t)
+		}
+	}
 }
 
 // dropLocked appends to dropped those failed entries of the batch that are not
@@ -283,18 +305,6 @@ func (q *InOrder) dropLocked(dropped []Entry) []Entry {
 	}
 	slices.Reverse(dropped[foreign:])
 	return dropped
-}
-
-// forgetLocked drops a tally of which nothing is left. It may be called twice in
-// a row for one.
-func (q *InOrder) forgetLocked(key string, t *tally) {
-	if q.tallies[key] != t {
-		return
-	}
-	delete(q.tallies, key)
-	if len(q.free) < poolItems {
-		q.free = append(q.free, t)
-	}
 }
 
 // oldestLocked: arrival times never decrease, and bookmarks, which don't count,
