@@ -106,12 +106,10 @@ func (r *Reflector) listVersion() string {
 // from a certain resource version is asked for in one page, since servers answer
 // only that from their cache; client-go does so.
 func (r *Reflector) newPager(version string) *pager.ListPager {
-	received := 0
 	p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		if o.Continue == "" {
 			// The first page; or, after a continue token or a resource version
 			// has expired, the first page of another LIST.
-			received = 0
 			r.openRequest(inspect.Request{
 				Verb:            inspect.VerbList,
 				Started:         time.Now(),
@@ -127,7 +125,7 @@ func (r *Reflector) newPager(version string) *pager.ListPager {
 			}
 			return nil, err
 		}
-		received += r.receivedPage(list, received)
+		r.receivedPage(list)
 		return list, nil
 	})
 	switch {
@@ -140,23 +138,21 @@ func (r *Reflector) newPager(version string) *pager.ListPager {
 	return p
 }
 
-// receivedPage notes the progress of a LIST and returns the objects in a page.
-func (r *Reflector) receivedPage(list runtime.Object, before int) int {
-	n := meta.LenList(list)
+// receivedPage notes the progress of a LIST.
+func (r *Reflector) receivedPage(list runtime.Object) {
 	r.mu.Lock()
 	q := r.requests.newest()
 	q.Pages++
-	q.Items += n
-	r.vitals.Received = before + n
+	q.Items += meta.LenList(list)
+	r.vitals.Received = q.Items
 	if about, err := meta.ListAccessor(list); err == nil {
 		q.Returned = about.GetResourceVersion()
 		if left := about.GetRemainingItemCount(); left != nil {
-			r.vitals.Expected = before + n + int(*left)
+			r.vitals.Expected = q.Items + int(*left)
 		}
 	}
 	r.mu.Unlock()
 	r.generation.Bump()
-	return n
 }
 
 // endOpenRequest ends the newest request unless it has ended: a LIST that fails

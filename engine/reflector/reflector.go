@@ -60,8 +60,8 @@ type Options struct {
 	// opens the next at once. Only watches that close younger than that are
 	// followed by a wait.
 	WatchSpacing time.Duration
-	// EndMarkerDeadline is how long after its last event an initial stream may
-	// stay without its end marker until a LIST takes its place.
+	// EndMarkerDeadline is how long after the last of its initial events a stream
+	// may stay without its end marker until a LIST takes its place.
 	EndMarkerDeadline time.Duration
 	// WatchGrace is how long a WATCH may outlive the timeout it asked for until
 	// it is cut on this side.
@@ -124,8 +124,8 @@ type Reflector struct {
 	rate     tap.Rate
 	failure  *Error // not recovered from; nil if none
 	failures int    // since the last attempt that worked
-	// establishedAt is when the server accepted the watch under way; zero if
-	// there is none.
+	// establishedAt is when the server accepted the last watch that was not an
+	// initial stream; zero if there was a failure since.
 	establishedAt time.Time
 	listed        int // objects in the last complete list, -1 before it
 	requests      requestLog

@@ -115,6 +115,7 @@ func (r *Reflector) RequestsLost() uint64 {
 func (r *Reflector) openRequest(q inspect.Request) {
 	r.mu.Lock()
 	r.requests.open(q)
+	r.vitals.Received = 0
 	r.mu.Unlock()
 	r.generation.Bump()
 }

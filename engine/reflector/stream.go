@@ -52,7 +52,8 @@ type stream struct {
 	ordered bool
 	version string // of the last event, once ordered
 	// events and since are of the phase that reads the stream; quietSince is the
-	// time of the last event, since until there is one.
+	// time of the last event that can be an initial one, since until there is
+	// one. What a busy server sends later must not put off the end marker.
 	events     int
 	since      time.Time
 	quietSince time.Time
@@ -137,9 +138,11 @@ const (
 // gathers it, up to the end marker, any other into the store. The stream is left
 // open, whatever it was.
 func (r *Reflector) consume(ctx context.Context, s *stream) (ending, error) {
-	r.mu.Lock()
-	r.establishedAt = time.Now()
-	r.mu.Unlock()
+	if s.initial == nil {
+		r.mu.Lock()
+		r.establishedAt = time.Now()
+		r.mu.Unlock()
+	}
 	if r.options.WatchGrace > 0 {
 		defer time.AfterFunc(time.Until(s.deadline(r.options.WatchGrace)), r.wake).Stop()
 	}
@@ -273,7 +276,9 @@ func (r *Reflector) deliver(ctx context.Context, s *stream, event watch.Event) (
 func (r *Reflector) observe(s *stream, kind watch.EventType, version string) {
 	now := time.Now()
 	s.events++
-	s.quietSince = now
+	if !s.ordered {
+		s.quietSince = now
+	}
 	r.mu.Lock()
 	v, q := &r.vitals, r.requests.newest()
 	if kind == watch.Bookmark {
@@ -331,8 +336,8 @@ func (r *Reflector) skip(ctx context.Context, event watch.Event, err error) {
 	r.generation.Bump()
 }
 
-// markerPatience is how long after its last event an initial stream is waited
-// for before something is done about its end marker.
+// markerPatience is how long after its last initial event a stream is waited for
+// before something is done about its end marker.
 func (r *Reflector) markerPatience() time.Duration {
 	if r.options.EndMarkerDeadline > 0 {
 		return r.options.EndMarkerDeadline

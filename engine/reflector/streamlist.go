@@ -34,31 +34,29 @@ func (r *Reflector) streamList(ctx context.Context) {
 		return
 	}
 	r.stream = s
-	switch end, err := r.consume(ctx, s); end {
-	case endMarker:
+	end, err := r.consume(ctx, s)
+	if end == endMarker {
 		r.storeStreamed(ctx, s)
+		return
+	}
+	r.dropStream()
+	switch end {
 	case endStopped:
-		r.dropStream()
 	case endRelist:
-		r.dropStream()
 		r.endRequest(inspect.OutcomeStopped, nil, nextRelist)
 		r.mostRecent = true
 		r.beginRound()
 	case endNoMarker:
-		r.dropStream()
 		r.failed(OpWatchList, ErrNoEndMarker)
 		r.endRequest(inspect.OutcomeStopped, ErrNoEndMarker, nextList)
 		r.giveUpStreaming(ctx)
 	case endOutlived:
-		r.dropStream()
-		r.endRequest(inspect.OutcomeStopped, err, nextRetry)
 		r.failed(OpWatchList, err)
+		r.endRequest(inspect.OutcomeStopped, err, nextRetry)
 		r.becomeSpaced(toStreamList)
 	case endClosed:
-		r.dropStream()
 		r.streamListClosed(ctx, s)
 	default:
-		r.dropStream()
 		r.streamListFailed(ctx, err)
 	}
 }
