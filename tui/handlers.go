@@ -51,8 +51,9 @@ func (p *handlersScreen) status() string {
 	return place(p.handlers.cursor, p.handlers.matched, p.handlers.total, "")
 }
 
-// detailHeight is how many lines the selected handler's details take.
-const detailHeight = 10
+// leastHandlers is how many handlers can be seen at least, if there are as many:
+// before that the details go.
+const leastHandlers = 4
 
 func (p *handlersScreen) lines() []string {
 	t, s := p.m.theme, p.m.snapshot()
@@ -60,13 +61,14 @@ func (p *handlersScreen) lines() []string {
 		p.handlers.setHeight(1)
 		return message(t, p.w, p.h, "no handlers", "Nobody is told about changes: the informer only keeps its cache up to date.")
 	}
-	height := min(p.h-2-detailHeight, len(s.Listeners))
-	p.handlers.setHeight(max(height, min(len(s.Listeners), 3)))
-	lines := append(p.handlers.table(t, s, p.w), p.blank())
+	var detail []string
 	if row, ok := p.handlers.selected(); ok {
-		lines = append(lines, p.detail(t, s, &row)...)
+		detail = p.detail(t, s, &row)
 	}
-	return block(lines, p.w, p.h)
+	height := min(p.h-2-len(detail), len(s.Listeners))
+	p.handlers.setHeight(max(height, min(len(s.Listeners), leastHandlers)))
+	lines := append(p.handlers.table(t, s, p.w), p.blank())
+	return block(append(lines, detail...), p.w, p.h)
 }
 
 // detail says everything about one handler.
@@ -130,7 +132,7 @@ func resyncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []
 		out = append(out, seg(1, "", "seen every "+period(l.ResyncSeen)))
 	}
 	if in := l.NextResync.Sub(s.At); !l.NextResync.IsZero() && in > 0 {
-		out = append(out, seg(0, "", "next in "+age(in+time.Second)))
+		out = append(out, seg(0, "", "next in "+age(in+time.Second-1)))
 	} else if !l.NextResync.IsZero() {
 		out = append(out, seg(0, "", "due with the next check"))
 	}

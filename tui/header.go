@@ -25,10 +25,12 @@ func (m *Model) compose() {
 		lines = block(lines, m.layout.w, m.layout.h-1)
 		lines = append(lines, m.drawFooter())
 	}
-	m.content = strings.Join(lines, "\n")
 	if m.options.ASCII {
-		m.content = toASCII(m.content)
+		for i := range lines {
+			lines[i] = toASCII(lines[i], m.layout.w)
+		}
 	}
+	m.content = strings.Join(lines, "\n")
 }
 
 func (m *Model) tooSmall() []string {
@@ -41,42 +43,49 @@ func (m *Model) tooSmall() []string {
 // stays where it is. When it gets narrow there go, in this order: engine, context, rate and
 // resource version; never resource, phase, warnings, PAUSED, lost.
 func (m *Model) drawHeader() string {
-	t, s := m.theme, m.snapshot()
-	l := newLine(m.layout.w).skip(1)
-	right, need := fit(m.vitals(), 2, l.room()*2/3)
-	left := []segment{{parts: m.identity(l.room() - need - 12)}}
-	if m.options.Notice != "" && m.options.Notice != s.Informer.Origin {
-		left = append(left, seg(5, t.warn, m.options.Notice))
+	const between = 3
+	w := m.layout.w - 2
+	all := append(m.identity(), m.vitals()...)
+	own := len(m.identity())
+	for i := range all {
+		all[i].left = i < own
 	}
-	// The right half is the more important one.
-	left, _ = fit(left, 3, l.room()-need-3)
-	head := newLine(l.room() - need - 2)
-	head.put(t.title, "informeter").skip(2).segments(3, left...)
-	l.place("", head.String())
-	return l.to(m.layout.w-need-1).segments(2, right...).String()
+	kept, _ := fit(all, 2, w-between)
+	n := 0
+	for n < len(kept) && kept[n].left {
+		n++
+	}
+	_, need := fit(kept[n:], 2, w)
+	l := newLine(m.layout.w).skip(1)
+	// Where even what must not go has no room, the right half is the more
+	// important one.
+	head := newLine(max(w-need-between, 0)).segments(1, kept[:n]...)
+	return l.place("", head.String()).to(m.layout.w-need-1).segments(2, kept[n:]...).String()
 }
 
-// identity is resource, scope and origin, as many as have room in w cells.
-func (m *Model) identity(w int) []part {
+// identity is the left half of the header.
+func (m *Model) identity() []segment {
 	t, i := m.theme, &m.snapshot().Informer
 	name := i.Name
 	if name == "" {
 		name = m.informer
 	}
+	segments := []segment{seg(0, t.title, "informeter ")}
 	if name == "" {
-		return []part{{t.muted, "no informer"}}
+		return append(segments, seg(0, t.muted, "no informer"))
 	}
-	parts := []part{{t.strong, name}}
-	used := width(name)
-	for _, s := range []string{i.Scope, i.Origin} {
-		more := width(clean(s)) + 3
-		if s == "" || used+more > w {
-			continue
+	segments = append(segments, seg(0, t.strong, name))
+	dotted := func(drop int, s string) {
+		if s != "" {
+			segments = append(segments, segment{parts: []part{{t.faint, "· "}, {"", s}}, drop: drop})
 		}
-		parts = append(parts, part{t.faint, " · "}, part{"", s})
-		used += more
 	}
-	return parts
+	dotted(1, i.Scope)
+	dotted(4, i.Origin)
+	if m.options.Notice != "" && m.options.Notice != i.Origin {
+		segments = append(segments, seg(4, t.warn, m.options.Notice))
+	}
+	return segments
 }
 
 // vitals is the right half of the header.
@@ -86,10 +95,10 @@ func (m *Model) vitals() []segment {
 	if m.frozen {
 		segments = append(segments, seg(0, t.warn, "frozen"))
 	}
-	if err := m.frame.snapshot.err; err != nil {
+	if m.frame.snapshot.err != nil {
 		return append(segments, seg(0, t.bad, "no answer"))
 	}
-	if !m.frame.snapshot.ok && !m.frozen {
+	if !m.frame.snapshot.ok {
 		return segments
 	}
 	if s.Queue.Gate.Mode == inspect.GatePaused {
@@ -104,7 +113,7 @@ func (m *Model) vitals() []segment {
 		segments = append(segments, seg(2, t.muted, "rv "+s.Reflector.ResourceVersion))
 	}
 	events := rate(s.Reflector.EventRate) + " ev/s"
-	segments = append(segments, seg(2, "", strings.Repeat(" ", max(0, 11-len(events)))+events))
+	segments = append(segments, seg(3, "", strings.Repeat(" ", max(0, 11-len(events)))+events))
 	total := 0
 	for _, n := range warnings(s) {
 		total += n
@@ -113,7 +122,7 @@ func (m *Model) vitals() []segment {
 	if total > 0 {
 		mark = "⚠ " + number(total)
 	}
-	return append(segments, seg(0, t.warn, mark), seg(4, t.muted, s.Queue.Kind))
+	return append(segments, seg(0, t.warn, mark), seg(5, t.muted, s.Queue.Kind))
 }
 
 // phaseName is the phase in a word, or what matters more.
@@ -162,7 +171,7 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		if level < 2 || id == m.current {
 			label += " " + s.name()
 		}
-		if n, counted := m.count(id); counted && level == 0 {
+		if n, counted := m.count(id); counted && (level == 0 || level == 1 && warned[id] > 0) {
 			text := number(n)
 			m.counts[id] = max(m.counts[id], len(text))
 			label += " " + strings.Repeat(" ", m.counts[id]-len(text)) + text
@@ -171,7 +180,7 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		if id == m.current {
 			st = t.tab
 		}
-		mark := ""
+		mark := " "
 		if warned[id] > 0 {
 			mark = "⚠"
 		}
@@ -215,7 +224,7 @@ func (m *Model) drawFooter() string {
 		status = ""
 		l.put(t.accent, m.note)
 	} else {
-		keys := newLine(max(l.room()-width(status)-2, 0))
+		keys := newLine(max(l.room()-width(status)-3, 0))
 		keys.segments(2, m.hintSegments()...)
 		l.place("", keys.String())
 	}

@@ -67,7 +67,7 @@ func (p *helpScreen) lines() []string {
 
 // table writes the bindings in as many columns as have room, downwards.
 func (p *helpScreen) table(t *theme, bindings []Binding) []string {
-	const keys, text, gap = 14, 24, 2
+	const keys, text, gap = 14, 22, 2
 	across := max(min((p.w-gutter)/(keys+text+gap), 3), 1)
 	rows := (len(bindings) + across - 1) / across
 	lines := make([]string, rows)

@@ -47,7 +47,7 @@ func (p *indicesScreen) scope() Scope { return ScopeIndices }
 
 func (p *indicesScreen) setSize(w, h int) {
 	p.pane.setSize(w, h)
-	p.indices.setHeight(h - 2)
+	p.indices.setHeight(h - 3)
 	p.buckets.setHeight(h - 3)
 	p.objects.setHeight(h - 3)
 }
@@ -74,7 +74,7 @@ func (p *indicesScreen) ask(r *request) {
 			Cursor: w.cursor, Offset: w.offset, Limit: w.limit,
 		}})
 		if to > levelObjects && p.valued {
-			r.bucket = want(bucketQuery{p.index, p.value, p.objects.query(p.texts[levelObjects], false)})
+			r.bucket = want(bucketQuery{p.index, p.value, p.objects.query(p.texts[levelObjects])})
 		}
 	}
 }
@@ -228,7 +228,7 @@ func (p *indicesScreen) click(x, y int) tea.Cmd {
 		again := false
 		switch level {
 		case levelIndices:
-			_, again = p.indices.click(y - 2)
+			_, again = p.indices.click(y - 3)
 		case levelBuckets:
 			_, again = p.buckets.click(y - 3)
 		default:
@@ -333,7 +333,7 @@ func (p *indicesScreen) indexPane(t *theme, w int) []string {
 		fixed("NO VALUE", 8, 3),
 		fixed("ERRORS", 6, 1),
 	)
-	lines := []string{p.paneTitle(t, w, levelIndices, part{"", "Indices"}), g.header(t)}
+	lines := []string{p.paneTitle(t, w, levelIndices, part{"", "Indices"}), newLine(w).skip(gutter).put(t.muted, count(p.indices.total, "index", "indices")).String(), g.header(t)}
 	return append(lines, p.indices.draw(w, func(i inspect.IndexVitals, selected bool) string {
 		largest := []part{{t.faint, dash}}
 		if i.LargestObjects > 0 {
@@ -368,6 +368,9 @@ func (p *indicesScreen) vitals() *inspect.IndexVitals {
 func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 	v := p.vitals()
 	facts := []segment{seg(0, "", count(v.Buckets, "bucket", "buckets")), seg(1, "", count(v.Entries, "entry", "entries"))}
+	if v.Empty > 0 {
+		facts = append(facts, seg(1, t.warn, number(v.Empty)+" under the empty value"))
+	}
 	if v.Unindexed > 0 {
 		facts = append(facts, seg(2, t.muted, number(v.Unindexed)+" without value"))
 	}

@@ -68,13 +68,13 @@ func (p *informersScreen) lines() []string {
 	}
 	g := newGrid(p.w,
 		flexible("INFORMER", 18, 36),
-		fixedLeft("SCOPE", 22, 5),
+		fixedLeft("SCOPE", 22, 1),
 		fixedLeft("PHASE", 16, 0),
 		fixed("OBJECTS", 9, 0),
 		fixed("QUEUE", 7, 1),
 		fixed("EV/s", 7, 3),
 		fixed("HANDLERS", 8, 4),
-		fixedLeft("SLOWEST", 24, 2),
+		fixedLeft("SLOWEST", 24, 5),
 		fixed("PENDING", 9, 2),
 	)
 	lines := []string{g.header(t)}

@@ -13,6 +13,9 @@ type line struct {
 	width int
 	used  int
 	base  style // of the whole line, under the styles of its parts
+	// odd: it has characters that may join with their neighbours into something
+	// of another width, so that the sum of its parts can't be trusted.
+	odd bool
 }
 
 func newLine(w int) *line { return &line{width: w} }
@@ -36,8 +39,24 @@ func (l *line) place(st style, s string) *line {
 		l.b.WriteString(s)
 		l.b.WriteString(reset)
 	}
-	l.used += width(s)
+	if plain(s) {
+		l.used += len(s)
+	} else {
+		l.used += width(s)
+		l.odd = l.odd || joins(s)
+	}
 	return l
+}
+
+// joins says whether s has characters that are neither letters that stand alone
+// nor what the screens themselves draw.
+func joins(s string) bool {
+	for _, r := range s {
+		if r >= 0x300 && (r < 0x2000 || r > 0x27bf) {
+			return true
+		}
+	}
+	return false
 }
 
 const blanks = "                                                                                                                                "
@@ -78,7 +97,16 @@ func (l *line) key(st style, s string, w int) *line {
 }
 
 // String returns the line, filled up to its width.
-func (l *line) String() string { return l.skip(l.room()).b.String() }
+func (l *line) String() string {
+	s := l.skip(l.room()).b.String()
+	if !l.odd {
+		return s
+	}
+	if ansi.StringWidth(s) > l.width {
+		s = ansi.Truncate(s, l.width, "")
+	}
+	return s + blanks[:min(max(l.width-ansi.StringWidth(s), 0), len(blanks))]
+}
 
 // part is text of one style.
 type part struct {
@@ -93,6 +121,7 @@ type segment struct {
 	drop int
 	// field is the least width, so that what follows stands still.
 	field int
+	left  bool // belongs to the left half of its line
 }
 
 func seg(drop int, st style, s string) segment { return segment{parts: []part{{st, s}}, drop: drop} }
@@ -182,6 +211,6 @@ func beside(panes ...[]string) []string {
 // slice appends what another line drew from column x on.
 func (l *line) slice(drawn string, x int) *line {
 	l.b.WriteString(ansi.Cut(drawn, x, x+l.room()))
-	l.used = l.width
+	l.used, l.odd = l.width, true
 	return l
 }

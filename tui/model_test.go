@@ -113,5 +113,5 @@ func TestScreensSayWhatTheInformerDoes(t *testing.T) {
 	u := newUser(t, newFake(48211).waiting(31), 120, 40)
 	u.expect("● watching", "48,211 objects", "slowest: audit", "4,120 pending", "drain: 8.2s", "never")
 	u.press("3").expect("ns-0/web-00000", "184467", "1 of 48,211")
-	u.press("enter").expect("kind: Pod", "2 entries of managed fields folded away", "in index namespace: default")
+	u.press("enter").expect("kind: Pod", "2 entries of managed fields folded away", "namespace default")
 }

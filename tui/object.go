@@ -63,8 +63,12 @@ func (p *objectScreen) head(t *theme) []string {
 	if p.document == nil {
 		return append(lines, p.blank())
 	}
-	for _, i := range p.document.object.Indices {
-		lines = append(lines, newLine(p.w).skip(gutter).put(t.muted, "in index ").put("", i.Index).put(t.muted, ": ").segments(0, indexValues(t, i)...).String())
+	if indices := p.document.object.Indices; len(indices) > 0 {
+		segments := []segment{seg(0, t.muted, "in")}
+		for _, i := range indices {
+			segments = append(segments, bucketsOf(t, i))
+		}
+		lines = append(lines, prose(segments, p.w, 3, gutter)...)
 	}
 	if n := p.document.managers; n > 0 {
 		lines = append(lines, newLine(p.w).skip(gutter).put(t.faint, count(n, "entry", "entries")+" of managed fields folded away").String())
@@ -72,18 +76,19 @@ func (p *objectScreen) head(t *theme) []string {
 	return append(lines, p.blank())
 }
 
-func indexValues(t *theme, i inspect.ObjectIndex) []segment {
+// bucketsOf names the buckets of one index that hold the object.
+func bucketsOf(t *theme, i inspect.ObjectIndex) segment {
+	parts := []part{{t.muted, i.Index + " "}}
 	if len(i.Values) == 0 {
-		return []segment{seg(0, t.faint, "in no bucket")}
+		parts = append(parts, part{t.faint, "no bucket"})
 	}
-	parts := []part{}
 	for n, v := range i.Values {
 		if n > 0 {
 			parts = append(parts, part{t.faint, ", "})
 		}
 		parts = append(parts, bucketName(t, v))
 	}
-	return []segment{{parts: parts}}
+	return segment{parts: parts}
 }
 
 // bucketName writes an index value; the empty one is easily overlooked.

@@ -67,7 +67,9 @@ func (p *pipelineScreen) lines() []string {
 	room := p.h - len(top) - 1 - len(detail)
 	p.handlers.setHeight(max(min(room, p.handlers.matched), 1))
 	lines := append(top, p.handlers.table(t, s, p.w)...)
-	return block(append(lines, detail...), p.w, p.h)
+	lines = append(lines, detail...)
+	lines = append(lines, p.requests(t, s, p.h-len(lines))...)
+	return block(lines, p.w, p.h)
 }
 
 // upper returns everything above the table.
@@ -84,7 +86,7 @@ func (p *pipelineScreen) upper(t *theme, s *inspect.Snapshot) []string {
 		}
 		lines = append(lines, c.draw(t, p.w, max(p.h-len(lines)-5, 2))...)
 		lines = append(lines, p.blank())
-	} else if p.h > 20 && p.w < twoPanes {
+	} else if p.h >= 18 && p.w < twoPanes {
 		lines = append(lines, p.blank())
 	}
 	return lines
@@ -105,27 +107,82 @@ func (p *pipelineScreen) detail(t *theme, s *inspect.Snapshot) []string {
 	return prose(drain(t, s, &row), p.w, 2, gutter)
 }
 
+// requests lists the newest requests, where h lines are enough for some.
+func (p *pipelineScreen) requests(t *theme, s *inspect.Snapshot, h int) []string {
+	const least = 4
+	if h < least || len(s.Requests.Last) == 0 {
+		return nil
+	}
+	g := newGrid(p.w,
+		fixedLeft("REQUEST", 9, 0),
+		fixed("AGO", 6, 0),
+		fixed("LASTED", 6, 2),
+		fixed("ITEMS", 9, 0),
+		fixed("BOOKMARKS", 9, 4),
+		fixed("FROM RV", 12, 3),
+		column{title: "OUTCOME", min: 24, max: 100},
+	)
+	lines := []string{p.blank(), g.header(t)}
+	for i := range s.Requests.Last[:min(len(s.Requests.Last), h-len(lines))] {
+		lines = append(lines, g.row(t, plainRow, part{}, requestCells(t, s, &s.Requests.Last[i])...))
+	}
+	return lines
+}
+
+func requestCells(t *theme, s *inspect.Snapshot, r *inspect.Request) []cell {
+	lasted := r.Lifetime
+	if r.Ended.IsZero() {
+		lasted = s.At.Sub(r.Started)
+	}
+	outcome := cell{st: t.muted, s: string(r.Outcome)}
+	switch r.Outcome {
+	case inspect.OutcomeOpen:
+		outcome.st = t.ok
+	case inspect.OutcomeFailed, inspect.OutcomeExpired, inspect.OutcomeTooNew:
+		outcome.st = t.warn
+	}
+	if r.Error != "" {
+		outcome.s += ": " + firstLine(r.Error)
+	}
+	if r.Next != "" {
+		outcome.s += ", then " + r.Next
+	}
+	version := r.ResourceVersion
+	if version == "" {
+		version = dash
+	}
+	return []cell{
+		{s: string(r.Verb)},
+		{st: t.muted, s: since(s.At, r.Started)},
+		{s: duration(lasted)},
+		{s: number(r.Items)},
+		{st: t.muted, s: number(r.Bookmarks)},
+		{st: t.muted, s: version},
+		outcome,
+	}
+}
+
 // stage is what is shown of one stage.
 type stage struct {
 	name  string
 	facts []segment // for the columns, one a line
 	row   []segment // for the list, one line
-	spark string
+	spark []string
 	color style
 }
 
-func (p *pipelineScreen) stages(t *theme, s *inspect.Snapshot, w int) []stage {
+func (p *pipelineScreen) stages(t *theme, s *inspect.Snapshot, w, rows int) []stage {
 	h := p.m.history()
 	return []stage{
-		reflectorStage(t, s, h.events.spark(w, 1)),
-		queueStage(t, s, h.depth.spark(w, 8)),
-		handleStage(t, s, h.handled.spark(w, 1)),
-		indexerStage(t, s, h.objects.spark(w, 2*float64(max(s.Store.Objects, 1)))),
-		processorStage(t, s, h.pending.spark(w, 8)),
+		reflectorStage(t, s, h.events.spark(w, rows, 1)),
+		queueStage(t, s, h.depth.spark(w, rows, 8)),
+		handleStage(t, s, h.handled.spark(w, rows, 1)),
+		indexerStage(t, s, h.objects.spark(w, rows, 2*float64(max(s.Store.Objects, 1)))),
+		processorStage(t, s, h.pending.spark(w, rows, 8)),
 	}
 }
 
-func reflectorStage(t *theme, s *inspect.Snapshot, spark string) stage {
+func reflectorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 	r := &s.Reflector
 	phase := seg(0, "", phaseName(s)+" "+since(s.At, r.Since))
 	if r.Since.IsZero() {
@@ -155,11 +212,11 @@ func reflectorStage(t *theme, s *inspect.Snapshot, spark string) stage {
 	}
 }
 
-func queueStage(t *theme, s *inspect.Snapshot, spark string) stage {
+func queueStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 	q := &s.Queue
 	deltas := seg(0, "", count(q.Deltas, "delta", "deltas"))
 	keys := seg(0, t.muted, count(q.Keys, "key", "keys"))
-	if q.Objects > q.Keys {
+	if q.Objects > q.Deltas {
 		keys = seg(0, t.muted, count(q.Objects, "object", "objects"))
 	}
 	age := seg(1, t.muted, "nothing waits")
@@ -177,7 +234,7 @@ func queueStage(t *theme, s *inspect.Snapshot, spark string) stage {
 	return stage{name: name, facts: []segment{deltas, keys, age}, row: []segment{both, age}, spark: spark, color: t.accent}
 }
 
-func handleStage(t *theme, s *inspect.Snapshot, spark string) stage {
+func handleStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 	v := &s.Handle
 	pace := seg(0, "", rate(v.Rate)+"/s")
 	p99 := seg(1, t.muted, "p99 "+duration(v.Time.P99))
@@ -203,7 +260,7 @@ func gateState(t *theme, g *inspect.Gate) part {
 	return part{t.ok, "▶ running"}
 }
 
-func indexerStage(t *theme, s *inspect.Snapshot, spark string) stage {
+func indexerStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 	v := &s.Store
 	objects := seg(0, "", count(v.Objects, "object", "objects"))
 	indices := seg(1, t.muted, count(len(s.Indices), "index", "indices"))
@@ -218,16 +275,16 @@ func indexerStage(t *theme, s *inspect.Snapshot, spark string) stage {
 	return stage{name: "Indexer", facts: facts, row: facts, spark: spark, color: t.accent}
 }
 
-func processorStage(t *theme, s *inspect.Snapshot, spark string) stage {
+func processorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 	listeners := seg(0, "", count(len(s.Listeners), "listener", "listeners"))
 	worst := slowest(s.Listeners)
-	if worst < 0 {
-		facts := []segment{listeners, seg(1, t.muted, "all caught up"), seg(1, t.muted, "nothing pending")}
-		return stage{name: "Processor", facts: facts, row: facts[:2], spark: spark, color: t.ok}
+	if worst < 0 || s.Listeners[worst].Behind < noticeable && !losing(&s.Listeners[worst]) {
+		facts := []segment{listeners, seg(1, t.muted, "all keep up"), seg(2, t.muted, pendingInAll(s))}
+		return stage{name: "Processor", facts: facts, row: facts, spark: spark, color: t.ok}
 	}
 	l := &s.Listeners[worst]
 	st := style("")
-	if troubled(l, s.Store.Objects) || l.Behind > time.Second {
+	if troubled(l, s.Store.Objects) || l.Behind >= noticeable {
 		st = t.warn
 	}
 	return stage{
@@ -238,6 +295,15 @@ func processorStage(t *theme, s *inspect.Snapshot, spark string) stage {
 			seg(1, st, "slowest "+l.Name+": "+number(l.Pending)+" pending, "+duration(l.Behind)),
 		},
 	}
+}
+
+// pendingInAll sums up what waits for the handlers.
+func pendingInAll(s *inspect.Snapshot) string {
+	n := uint64(0)
+	for i := range s.Listeners {
+		n += s.Listeners[i].Pending
+	}
+	return number(n) + " pending"
 }
 
 // compact writes a count in at most five characters.
@@ -255,37 +321,33 @@ func compact(n uint64) string {
 
 // columns draws the stages beside each other.
 func (p *pipelineScreen) columns(t *theme, s *inspect.Snapshot) []string {
-	const arrow, gap = "─▶", 4
-	w := min((p.w-2*gutter-4*gap)/5, 32)
-	stages := p.stages(t, s, w)
-	rows := make([]*line, 5)
-	for i := range rows {
-		rows[i] = newLine(p.w).skip(gutter)
-	}
-	for n, st := range stages {
-		x := gutter + n*(w+gap)
-		for i, r := range rows {
+	const arrow, gap, facts = "─▶", 4, 3
+	w := min((p.w-2*gutter-4*gap)/5, 34)
+	charts := max(min((p.h-16)/6, 4), 1)
+	stages := p.stages(t, s, w, charts)
+	lines := make([]string, 0, 1+facts+charts)
+	for i := range cap(lines) {
+		l := newLine(p.w).skip(gutter)
+		for n, st := range stages {
+			x := gutter + n*(w+gap)
 			if n > 0 && i == 1 {
-				r.to(x-3).put(t.faint, arrow)
+				l.to(x-3).put(t.faint, arrow)
 			}
-			r.to(x)
-			switch i {
-			case 0:
-				r.left(t.title, st.name, w)
-			case 4:
-				r.left(st.color, st.spark, w)
-			default:
+			l.to(x)
+			switch {
+			case i == 0:
+				l.left(t.title, st.name, w)
+			case i <= facts:
 				cells := newLine(w)
 				for _, part := range st.facts[i-1].parts {
 					cells.put(part.st, part.s)
 				}
-				r.place("", cells.String())
+				l.place("", cells.String())
+			default:
+				l.left(st.color, st.spark[i-facts-1], w)
 			}
 		}
-	}
-	lines := make([]string, len(rows))
-	for i, r := range rows {
-		lines[i] = r.String()
+		lines = append(lines, l.String())
 	}
 	return lines
 }
@@ -295,12 +357,12 @@ func (p *pipelineScreen) rows(t *theme, s *inspect.Snapshot) []string {
 	const name, spark = 14, 8
 	facts := p.w - gutter - name - 2 - spark - 2
 	lines := make([]string, 0, 5)
-	for _, st := range p.stages(t, s, spark) {
+	for _, st := range p.stages(t, s, spark, 1) {
 		l := newLine(p.w).skip(gutter).left(t.title, st.name, name)
 		inner := newLine(facts)
 		inner.segments(3, st.row...)
 		l.place("", inner.String())
-		lines = append(lines, l.skip(2).left(st.color, st.spark, spark).String())
+		lines = append(lines, l.skip(2).left(st.color, st.spark[0], spark).String())
 	}
 	return lines
 }

@@ -205,7 +205,7 @@ func (p *queueScreen) head(t *theme, s *inspect.Snapshot) []string {
 		return newLine(p.w).skip(gutter).segments(3, segments...).String()
 	}
 	depth := []part{{t.strong, count(q.Deltas, "delta", "deltas")}, {"", " on " + count(q.Keys, "key", "keys")}}
-	if q.Objects != q.Keys && q.Objects > 0 {
+	if q.Objects > q.Deltas {
 		depth = append(depth, part{t.muted, " for " + count(q.Objects, "object", "objects")})
 	}
 	oldest := seg(2, t.muted, "nothing waits")
@@ -257,13 +257,13 @@ func pressure(t *theme, q *inspect.QueueVitals) segment {
 	if q.BackPressureAt == 0 {
 		return seg(0, t.muted, "no back-pressure")
 	}
-	return seg(0, t.muted, "back-pressure from "+number(q.BackPressureAt)+" deltas on; held back "+times(q.Held)+" so far")
+	return seg(0, t.muted, "back-pressure from "+number(q.BackPressureAt)+" deltas on; held back "+times(q.Held))
 }
 
 func times(n uint64) string {
 	switch n {
 	case 0:
-		return "never"
+		return "never so far"
 	case 1:
 		return "once"
 	}

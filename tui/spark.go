@@ -22,27 +22,37 @@ func (s *series) set(v float64) { s.values[samples-1], s.seen[samples-1] = v, tr
 
 var levels = [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
 
-// spark draws the newest w seconds, one cell each, from 0 to the largest value,
-// which is taken to be at least full.
-func (s *series) spark(w int, full float64) string {
+// spark draws the newest w seconds in rows lines, the upper one first: one cell a
+// second, from 0 to the largest value in sight, which is taken to be at least
+// full.
+func (s *series) spark(w, rows int, full float64) []string {
 	w = min(w, samples)
 	most := full
 	for i := samples - w; i < samples; i++ {
 		most = max(most, s.values[i])
 	}
+	lines := make([]string, rows)
 	out := make([]byte, 0, 3*w)
-	for i := samples - w; i < samples; i++ {
-		switch {
-		case !s.seen[i]:
-			out = append(out, ' ')
-		case s.values[i] <= 0 || most <= 0:
-			out = append(out, levels[0]...)
-		default:
-			level := int(s.values[i] / most * float64(len(levels)))
-			out = append(out, levels[min(level, len(levels)-1)]...)
+	for row := range rows {
+		out = out[:0]
+		under := (rows - 1 - row) * len(levels) // eighths that lie below this row
+		for i := samples - w; i < samples; i++ {
+			height := 0
+			if s.values[i] > 0 && most > 0 {
+				height = min(int(s.values[i]/most*float64(rows*len(levels)))+1, rows*len(levels))
+			}
+			switch {
+			case !s.seen[i], height <= under && under > 0:
+				out = append(out, ' ')
+			case height <= under:
+				out = append(out, levels[0]...) // zero is a line too
+			default:
+				out = append(out, levels[min(height-under, len(levels))-1]...)
+			}
 		}
+		lines[row] = string(out)
 	}
-	return string(out)
+	return lines
 }
 
 // history is what the explorer has seen of one informer, sampled once a second.

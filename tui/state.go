@@ -23,6 +23,9 @@ func slowest(listeners []inspect.ListenerVitals) int {
 	return worst
 }
 
+// noticeable is how far behind a handler has to be for it to be worth a word.
+const noticeable = time.Second
+
 // stuckAfter is how long one call of a handler may take before it is pointed
 // out.
 const stuckAfter = 5 * time.Second

@@ -13,12 +13,12 @@ type storeScreen struct {
 	pane
 	rows objectRows
 	text string // the filter
-	desc bool
 }
 
 // objectRows is a list of objects, as the store and a bucket show it.
 type objectRows struct {
 	list[inspect.Row]
+	desc bool
 	err  error
 	read bool
 }
@@ -28,9 +28,9 @@ func newObjectRows() objectRows {
 }
 
 // query asks for the rows in sight.
-func (o *objectRows) query(filter string, desc bool) inspect.Query {
+func (o *objectRows) query(filter string) inspect.Query {
 	w := o.window()
-	return inspect.Query{Filter: filter, Desc: desc, Cursor: w.cursor, Offset: w.offset, Limit: w.limit}
+	return inspect.Query{Filter: filter, Desc: o.desc, Cursor: w.cursor, Offset: w.offset, Limit: w.limit}
 }
 
 func (o *objectRows) take(a answer[inspect.Page]) {
@@ -43,8 +43,12 @@ func (o *objectRows) take(a answer[inspect.Page]) {
 
 // grid returns the columns that have room.
 func (o *objectRows) grid(w int) grid {
+	title := "KEY"
+	if o.desc {
+		title = "KEY, last first"
+	}
 	return newGrid(w,
-		flexible("KEY", 24, max(76, w/2)),
+		flexible(title, 24, max(76, w/2)),
 		fixed("RV", 12, 4),
 		fixed("AGE", 6, 1),
 		fixed("CHANGED", 8, 2),
@@ -91,10 +95,10 @@ func (p *storeScreen) setSize(w, h int) {
 	p.rows.setHeight(h - 1)
 }
 
-func (p *storeScreen) ask(r *request) { r.store = want(p.rows.query(p.text, p.desc)) }
+func (p *storeScreen) ask(r *request) { r.store = want(p.rows.query(p.text)) }
 
 func (p *storeScreen) refresh(f *frame) {
-	if f.request.store.on && f.request.store.query.Filter == p.text && f.request.store.query.Desc == p.desc {
+	if f.request.store.on && f.request.store.query.Filter == p.text && f.request.store.query.Desc == p.rows.desc {
 		p.rows.take(f.store)
 	}
 }
@@ -123,7 +127,7 @@ func (p *storeScreen) handle(a Action) tea.Cmd {
 			p.m.openObject(row.Key)
 		}
 	case ActionReverse:
-		p.desc = !p.desc
+		p.rows.desc = !p.rows.desc
 		p.rows.home()
 	default:
 		p.rows.handle(a)

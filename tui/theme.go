@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -100,25 +101,34 @@ func (t *theme) delta(kind string) (letter string, s style) {
 	return "?", t.warn
 }
 
-// toASCII redraws a screen without anything but ASCII. Each character keeps its
-// width, so that everything stays in its place; what has no likeness becomes "?".
-func toASCII(s string) string {
+// toASCII redraws a line of w cells without anything but ASCII. Each character
+// keeps its width, so that everything stays in its place; what has no likeness
+// becomes "?".
+func toASCII(s string, w int) string {
 	if plain(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	for _, r := range s {
-		switch like, known := asciiLikeness[r]; {
-		case r < 0x80:
-			b.WriteRune(r)
-		case known:
+	for state := byte(0); s != ""; {
+		cluster, cells, n, next := ansi.DecodeSequence(s, state, nil)
+		s, state = s[n:], next
+		r, size := utf8.DecodeRuneInString(cluster)
+		like, known := asciiLikeness[r]
+		switch {
+		case plain(cluster) || r < ' ': // as it is, an escape sequence too
+			b.WriteString(cluster)
+		case r < utf8.RuneSelf:
+			b.WriteString(cluster[:1] + strings.Repeat("?", max(cells-1, 0))) // without its accents
+		case known && size == len(cluster):
 			b.WriteByte(like)
 		default:
-			b.WriteString(strings.Repeat("?", ansi.StringWidth(string(r))))
+			b.WriteString(strings.Repeat("?", cells))
 		}
 	}
-	return b.String()
+	// Alone, a character may be wider than joined to its neighbour.
+	out := ansi.Truncate(b.String(), w, "")
+	return out + strings.Repeat(" ", w-ansi.StringWidth(out))
 }
 
 var asciiLikeness = map[rune]byte{

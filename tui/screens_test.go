@@ -1,0 +1,213 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+const forbiddenText = `pods is forbidden: User "system:serviceaccount:dev:viewer" cannot list resource "pods" in API group "" at the cluster scope`
+
+func (f *fake) with(change func(s *inspect.Snapshot)) *fake {
+	change(&f.snapshot)
+	return f
+}
+
+func paused(s *inspect.Snapshot) {
+	s.Queue.Gate = inspect.Gate{Mode: inspect.GatePaused, Since: epoch.Add(-72 * time.Second), Steps: 3}
+}
+
+func forbidden(s *inspect.Snapshot) {
+	s.Informer.Synced = false
+	s.Reflector = inspect.ReflectorVitals{
+		Phase: inspect.PhaseBackingOff, Since: epoch.Add(-2 * time.Second), Error: forbiddenText, ErrorOp: "list", ErrorReason: "Forbidden",
+		Failures: 4, NextAttempt: epoch.Add(3234 * time.Millisecond), Expected: -1,
+	}
+}
+
+func disconnected(s *inspect.Snapshot) {
+	s.Reflector.Phase, s.Reflector.Since = inspect.PhaseBackingOff, epoch.Add(-9*time.Second)
+	s.Reflector.Error, s.Reflector.ErrorOp = "dial tcp 10.0.0.1:6443: connect: connection refused", "watch"
+	s.Reflector.Failures, s.Reflector.NextAttempt = 1, epoch.Add(800*time.Millisecond)
+}
+
+func receivingList(s *inspect.Snapshot) {
+	s.Informer.Synced, s.Store.Objects = false, 0
+	s.Reflector = inspect.ReflectorVitals{Phase: inspect.PhaseListing, Since: epoch.Add(-2 * time.Second), Received: 15000, Expected: 48211}
+	s.Listeners[2].Synced, s.Listeners[2].InitialDelivered, s.Listeners[2].InitialTotal = false, 1200, 15000
+}
+
+func lonely(s *inspect.Snapshot) { s.Listeners = s.Listeners[:1] }
+
+// several is a process of four informers.
+func several() *fake {
+	f := newFake(900).waiting(5)
+	f.others = []inspect.Summary{
+		{Name: "services", Scope: "all namespaces", State: inspect.StateRunning, Phase: inspect.PhaseWatching, Synced: true, Objects: 214, Handlers: 1},
+		{Name: "deployments.apps", Scope: "namespace shop", State: inspect.StateRunning, Phase: inspect.PhaseBackingOff, Error: "forbidden", Handlers: 2, Slowest: "audit", SlowestPending: 12000},
+		{Name: "nodes", Scope: "cluster", State: inspect.StateCreated},
+	}
+	return f
+}
+
+// screenCases is every screen in every state that looks different.
+func screenCases() []struct {
+	name string
+	fake *fake
+	keys []string
+} {
+	type c = struct {
+		name string
+		fake *fake
+		keys []string
+	}
+	typed := func(keys ...string) []string { return keys }
+	return []c{
+		{"pipeline/many", newFake(48211).waiting(31), typed("1")},
+		{"pipeline/one", newFake(1).with(lonely), typed("1")},
+		{"pipeline/empty", newFake(0).with(lonely), typed("1")},
+		{"pipeline/paused", newFake(48211).waiting(2400).with(paused), typed("1")},
+		{"pipeline/forbidden", newFake(0).with(forbidden), typed("1")},
+		{"pipeline/disconnected", newFake(48211).with(disconnected), typed("1")},
+		{"pipeline/receiving", newFake(0).with(receivingList), typed("1")},
+		{"pipeline/receiving_unknown", newFake(0).with(receivingList).with(func(s *inspect.Snapshot) { s.Reflector.Expected = -1 }), typed("1")},
+		{"pipeline/created", newFake(0).with(func(s *inspect.Snapshot) {
+			s.Informer.State, s.Informer.Synced = inspect.StateCreated, false
+			s.Reflector = inspect.ReflectorVitals{Expected: -1}
+		}), typed("1")},
+		{"pipeline/stopped", newFake(20).with(func(s *inspect.Snapshot) { s.Informer.State = inspect.StateStopped }), typed("1")},
+		{"pipeline/lost", newFake(20).with(func(s *inspect.Snapshot) { s.Lost.Journal = 12042 }), typed("1")},
+		{"pipeline/frozen", newFake(20), typed("1", "f")},
+
+		{"queue/many", newFake(500).waiting(60), typed("2", "j", "j", "j")},
+		{"queue/one", newFake(1).waiting(1), typed("2")},
+		{"queue/empty", newFake(500), typed("2")},
+		{"queue/filtered", newFake(500).waiting(60), typed("2", "/", "0", "0", "1", "enter")},
+		{"queue/filtered_away", newFake(500).waiting(60), typed("2", "/", "z", "enter")},
+		{"queue/paused", newFake(500).waiting(60).with(paused), typed("2")},
+		{"queue/limited", newFake(500).waiting(6).with(func(s *inspect.Snapshot) {
+			s.Queue.Gate = inspect.Gate{Mode: inspect.GateLimited, Rate: 10}
+		}), typed("2")},
+		{"queue/back_pressure", newFake(500).waiting(2100).with(func(s *inspect.Snapshot) { s.Queue.BackPressure, s.Queue.Held = true, 3 }), typed("2")},
+		{"queue/asking_rate", newFake(500).waiting(6), typed("2", "r", "1", "0")},
+
+		{"store/many", newFake(48211), typed("3", "j", "j")},
+		{"store/one", newFake(1), typed("3")},
+		{"store/empty", newFake(0), typed("3")},
+		{"store/filtered", newFake(48211), typed("3", "/", "0", "0", "4", "2")},
+		{"store/filtered_away", newFake(500), typed("3", "/", "z", "enter")},
+		{"store/last_row", newFake(500), typed("3", "G")},
+		{"store/forbidden", newFake(0).with(forbidden), typed("3")},
+		{"store/receiving", newFake(0).with(receivingList), typed("3")},
+		{"store/paused", newFake(500).waiting(60).with(paused), typed("3")},
+
+		{"indices/many", newFake(5000), typed("4", "j")},
+		{"indices/none", newFake(500).with(func(s *inspect.Snapshot) { s.Indices = nil }), typed("4")},
+		{"indices/empty", newFake(0), typed("4")},
+		{"indices/buckets", newFake(5000), typed("4", "enter", "j", "j")},
+		{"indices/by_value", newFake(5000), typed("4", "enter", "o", "j", "j")},
+		{"indices/filtered", newFake(5000), typed("4", "enter", "/", "0", "3", "enter")},
+		{"indices/objects", newFake(5000), typed("4", "enter", "j", "enter", "j")},
+
+		{"handlers/many", newFake(48211), typed("5")},
+		{"handlers/one", newFake(1).with(lonely), typed("5")},
+		{"handlers/none", newFake(1).with(func(s *inspect.Snapshot) { s.Listeners = nil }), typed("5")},
+		{"handlers/receiving", newFake(0).with(receivingList), typed("5")},
+		{"handlers/trouble", newFake(500).with(func(s *inspect.Snapshot) {
+			s.Listeners[1].Panics, s.Listeners[1].LastPanic = 3, "runtime error: invalid memory address\ngoroutine 12"
+			s.Listeners[2].InHandler = 42 * time.Second
+		}), typed("5")},
+
+		{"object/yaml", newFake(20), typed("3", "enter")},
+		{"object/unfolded", newFake(20), typed("3", "enter", "m")},
+		{"object/found", newFake(20), typed("3", "enter", "/", "n", "o", "d", "e", "enter")},
+		{"object/absent", newFake(0).waiting(4), typed("2", "enter")},
+
+		{"informers/many", several(), typed("0", "j")},
+		{"help/queue", newFake(20), typed("2", "?")},
+		{"help/pipeline", newFake(20), typed("?")},
+	}
+}
+
+func TestScreens(t *testing.T) {
+	for _, c := range screenCases() {
+		sizes := [][2]int{{80, 24}, {120, 40}}
+		if strings.HasSuffix(c.name, "/many") {
+			sizes = append(sizes, [2]int{40, 10}, [2]int{200, 60})
+		}
+		for _, size := range sizes {
+			t.Run(fmt.Sprintf("%s_%dx%d", c.name, size[0], size[1]), func(t *testing.T) {
+				u := newUser(t, c.fake, size[0], size[1])
+				u.minute(c.fake)
+				u.press(c.keys...)
+				golden.RequireEqual(t, trimmed(u.sees()))
+			})
+		}
+	}
+}
+
+// minute lets a minute pass, so that the charts have something to show.
+func (u *user) minute(f *fake) {
+	was := f.snapshot
+	u.m.histories = map[string]*history{}
+	for i := 1; i < samples; i++ {
+		f.snapshot.At = epoch.Add(time.Duration(i-samples) * time.Second)
+		f.snapshot.Reflector.EventRate = was.Reflector.EventRate * float64(i%10+1) / 10
+		f.snapshot.Queue.Deltas = was.Queue.Deltas * (i % 7) / 7
+		f.snapshot.Handle.Rate = was.Handle.Rate * float64(i%10+1) / 10
+		f.snapshot.Generation++
+		u.look()
+	}
+	f.snapshot = was
+	u.look()
+}
+
+// trimmed leaves out the blanks at the ends of lines, which nobody sees.
+func trimmed(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func TestThemes(t *testing.T) {
+	for name, dark := range map[string]bool{"dark": true, "light": false} {
+		t.Run(name, func(t *testing.T) {
+			u := newUser(t, newFake(48211).waiting(31).with(paused), 120, 40)
+			u.m.theme = newTheme(dark)
+			u.press("2", "j")
+			golden.RequireEqual(t, u.m.View().Content)
+		})
+	}
+}
+
+func TestTheTerminalsBackgroundChoosesTheTheme(t *testing.T) {
+	u := newUser(t, newFake(5), 100, 30)
+	dark := u.m.View().Content
+	u.send(tea.BackgroundColorMsg{Color: ansi.XParseColor("rgb:ff/ff/ff")})
+	if light := u.m.View().Content; light == dark || ansi.Strip(light) != ansi.Strip(dark) {
+		t.Error("a light background must change the colours and nothing else")
+	}
+}
+
+func TestTheScreenReadsInASCII(t *testing.T) {
+	for _, c := range screenCases() {
+		u := newUser(t, c.fake, 120, 40)
+		u.m.options.ASCII = true
+		u.press(c.keys...)
+		if text := u.sees(); !plain(strings.ReplaceAll(text, "\n", "")) {
+			t.Errorf("%s: not ASCII:\n%s", c.name, text)
+		}
+		if strings.Contains(u.sees(), "?") && !strings.Contains(u.sees(), "? help") {
+			t.Errorf("%s: something has no likeness:\n%s", c.name, u.sees())
+		}
+	}
+}

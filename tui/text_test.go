@@ -1,0 +1,157 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+)
+
+func TestNumbersHaveSeparators(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 48211: "48,211", 123456: "123,456", 1234567: "1,234,567", -1: "-1", -1000: "-1,000", -123456: "-123,456"} {
+		if got := number(n); got != want {
+			t.Errorf("number(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestDurationsAreShortAndNeverTooLong(t *testing.T) {
+	ms := time.Millisecond
+	for d, want := range map[time.Duration]string{
+		0: "0s", -5: "0s", 850: "850ns", 410 * time.Microsecond: "410µs", 999999: "999µs", 1900 * time.Microsecond: "1.9ms",
+		9999 * time.Microsecond: "9.9ms", 12 * ms: "12ms", 999 * ms: "999ms", 8200 * ms: "8.2s", 9999 * ms: "9.9s", 59999 * ms: "59s",
+		252 * time.Second: "4m12s", time.Hour: "1h0m", 26 * time.Hour: "1d2h", 76 * time.Hour: "3d4h", 2400 * time.Hour: "100d", 48000 * time.Hour: "2,000d",
+	} {
+		if got := duration(d); got != want {
+			t.Errorf("duration(%d) = %q, want %q", d, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		d := time.Duration(rapid.Int64Range(0, int64(20*365*24*time.Hour)).Draw(t, "d"))
+		if s := duration(d); width(s) > 6 {
+			t.Fatalf("%q is longer than its column", s)
+		}
+	})
+}
+
+func TestRatesAndShares(t *testing.T) {
+	for r, want := range map[float64]string{0: "0", 0.04: "0", 0.05: "0.1", 2.34: "2.3", 9.94: "9.9", 9.96: "10", 1204.4: "1,204"} {
+		if got := rate(r); got != want {
+			t.Errorf("rate(%v) = %q, want %q", r, got, want)
+		}
+	}
+	for _, c := range []struct {
+		part, whole int
+		want        string
+	}{{0, 0, "0%"}, {0, 5, "0%"}, {1, 1000, "<1%"}, {999, 1000, "99%"}, {5, 5, "100%"}} {
+		if got := percent(c.part, c.whole); got != c.want {
+			t.Errorf("percent(%d, %d) = %q, want %q", c.part, c.whole, got, c.want)
+		}
+	}
+}
+
+func TestCleanLeavesNothingATerminalObeys(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":                          "plain",
+		"größe 世界":                       "größe 世界",
+		"\x1b[31mred\x1b[0m":             "�[31mred�[0m",
+		"\x1b]0;title\x07":               "�]0;title�",
+		"a\r\nb\tc":                      "a  b c",
+		"user\u202egnp.exe":              "user�gnp.exe", // right-to-left override
+		"zero\u200bwidth\u2066iso":       "zero�width�iso",
+		"c1 \u009b31m":                   "c1 �31m",
+		"bad \xff\xfe utf8":              "bad � utf8",
+		"flag\ufe0f":                     "flag�",
+		"nul\x00bell\x07back\x08del\x7f": "nul�bell�back�del�",
+	} {
+		if got := clean(in); got != want {
+			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		out := clean(string(rapid.SliceOfN(rapid.Byte(), 0, 60).Draw(t, "bytes")) + rapid.String().Draw(t, "text"))
+		for _, r := range out {
+			if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+				t.Fatalf("%q is left in %q", r, out)
+			}
+		}
+		if clean(out) != out {
+			t.Fatalf("cleaning %q again changes it", out)
+		}
+	})
+}
+
+func TestKeysAreCutInside(t *testing.T) {
+	key := "checkout/payments-829f447e6-7ck7z"
+	if got := cutKey(key, 20); got != "checkout/p…7e6-7ck7z" {
+		t.Errorf("cutKey = %q", got)
+	}
+	if got := cutKey(key, 40); got != key {
+		t.Errorf("cutKey cut what fits: %q", got)
+	}
+}
+
+// TestALineIsAsWideAsItSays draws anything at any width.
+func TestALineIsAsWideAsItSays(t *testing.T) {
+	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+		"", "plain", strings.Repeat("k", 253), "世界世界世界", "e\u0301e\u0301", "\x1b[1mx", "👩\u200d👩\u200d👧", "🇩🇪🇫🇷", "a\u202eb", "ｗｉｄｅ", "\U000e0041",
+	}))
+	rapid.Check(t, func(t *rapid.T) {
+		w := rapid.IntRange(0, 40).Draw(t, "width")
+		l := newLine(w)
+		th := newTheme(true)
+		for range rapid.IntRange(0, 6).Draw(t, "parts") {
+			s, n := texts.Draw(t, "text"), rapid.IntRange(0, 20).Draw(t, "field")
+			switch rapid.IntRange(0, 5).Draw(t, "kind") {
+			case 0:
+				l.put(th.bad, s)
+			case 1:
+				l.left(th.ok, s, n)
+			case 2:
+				l.right("", s, n)
+			case 3:
+				l.key(th.accent, s, n)
+			case 4:
+				l.skip(n)
+			case 5:
+				l.segments(2, seg(1, th.muted, s), seg(0, "", s), segment{parts: []part{{"", s}}, field: n})
+			}
+		}
+		if got := ansi.StringWidth(l.String()); got != w {
+			t.Fatalf("%q is %d cells wide, want %d", l.String(), got, w)
+		}
+		if ascii := toASCII(l.String(), w); ansi.StringWidth(ascii) != w || !plain(ansi.Strip(ascii)) {
+			t.Fatalf("in ASCII %q is not %d cells wide, or not ASCII", ascii, w)
+		}
+	})
+}
+
+// TestColoursAreOnlyInTheTheme keeps colour literals out of the screens.
+func TestColoursAreOnlyInTheTheme(t *testing.T) {
+	colour := regexp.MustCompile(`"#[0-9a-fA-F]{3,8}"|Foreground|Background\(|BackgroundColor\(|\\x1b\[|lipgloss`)
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if file == "theme.go" || strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := colour.FindString(string(text)); at != "" {
+			t.Errorf("%s has %s: colours belong in theme.go", file, at)
+		}
+	}
+	if text, err := os.ReadFile("theme.go"); err != nil || !colour.Match(text) {
+		t.Error("the search finds no colour in theme.go either", err)
+	}
+}
