@@ -76,6 +76,9 @@ type Listener struct {
 	bumped  int64  // when the generation was bumped last
 	round   uint32 // the resync round delivered last
 	pausing bool   // a crash was survived: wait before the next call
+	// dozing, if a test has set it, is called on the way to sleep: before others
+	// can see the listener asleep, and after.
+	dozing func(asleep bool)
 
 	records ledger
 }
@@ -206,7 +209,13 @@ func (l *Listener) sleep() {
 	// asleep is set before the log is read once more, and Publish reads it after
 	// the log was written: either this sees the entry or Publish sees it asleep.
 	stood := l.cursor.seq()
+	if l.dozing != nil {
+		l.dozing(false)
+	}
 	l.asleep.Store(stood + 1)
+	if l.dozing != nil {
+		l.dozing(true)
+	}
 	if l.quitting.Load() || l.more() {
 		if !l.asleep.CompareAndSwap(stood+1, 0) {
 			// Woken in the same moment. The cursor is right as it is; what was

@@ -1,6 +1,7 @@
 package processor
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -155,4 +156,72 @@ func TestHandlersComeAndGoWhileVitalsAreRead(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// What happens while a listener falls asleep is neither missed nor delivered
+// twice, at whichever moment of it.
+func TestNothingIsMissedWhileAListenerFallsAsleep(t *testing.T) {
+	for _, asleep := range []bool{false, true} {
+		for _, batches := range []int{1, 2} {
+			t.Run(fmt.Sprintf("asleep=%v/batches=%d", asleep, batches), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := New(Options{})
+					var h recorder
+					l := add(t, p, &h, ListenerOptions{})
+					want := []string{"add first"}
+					left := chunkSize
+					l.dozing = func(now bool) {
+						if now != asleep || left == 0 || len(h.got()) == 0 {
+							return
+						}
+						for range batches {
+							left--
+							name := fmt.Sprint(left)
+							want = append(want, "add "+name)
+							p.Publish(added(name))
+						}
+					}
+					stop := run(t, p)
+					p.Publish(added("first"))
+					synctest.Wait()
+					if err := checkInvariants(p); err != nil {
+						t.Error(err)
+					}
+					p.Publish(added("last"))
+					synctest.Wait()
+					h.expect(t, append(want, "add last")...)
+					stop()
+				})
+			})
+		}
+	}
+}
+
+func TestARemovalIsNotMissedWhileAListenerFallsAsleep(t *testing.T) {
+	for _, asleep := range []bool{false, true} {
+		t.Run(fmt.Sprintf("asleep=%v", asleep), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := New(Options{})
+				var h recorder
+				l := add(t, p, &h, ListenerOptions{})
+				l.dozing = func(now bool) {
+					if now == asleep {
+						if err := p.Remove(l); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				stop := run(t, p)
+				<-l.ShutdownChan()
+				synctest.Wait()
+				if err := checkInvariants(p); err != nil {
+					t.Error(err)
+				}
+				if n := p.awake.Load(); n != 0 {
+					t.Errorf("%d listeners are counted as awake, want none", n)
+				}
+				stop()
+			})
+		})
+	}
 }
