@@ -2,6 +2,7 @@ package deltafifo_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -163,4 +164,30 @@ func BenchmarkLook(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkWaitingKey is the memory of a key that waits with one delta, in
+// B/key; its object and key are not counted.
+func BenchmarkWaitingKey(b *testing.B) {
+	const keys = 200_000
+	objects := benchObjects(keys)
+	byKey := func(o any) (string, error) { return o.(*object).Name, nil }
+	for b.Loop() {
+		q := deltafifo.New(deltafifo.Options{KeyFunc: byKey})
+		before := heap()
+		for _, o := range objects {
+			if err := q.Add(o); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(heap()-before)/keys, "B/key")
+		runtime.KeepAlive(q)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

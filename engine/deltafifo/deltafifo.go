@@ -93,6 +93,9 @@ func (q *DeltaFIFO) push(t cache.DeltaType, obj any) error {
 // Delete enqueues a Deleted delta, unless the object is neither known nor
 // waiting nor in flight: a relist has seen to that deletion already. Errors are
 // as Add's.
+//
+// Unlike client-go, the Transformer has seen the object even then, because it is
+// not called under the lock under which that is found out.
 func (q *DeltaFIFO) Delete(obj any) error {
 	key, err := q.keyOf(obj)
 	if err != nil {
@@ -127,7 +130,8 @@ func (q *DeltaFIFO) existsLocked(key string) bool {
 
 // Replace enqueues a Replaced delta for every object in list, and a tombstone
 // for every key not in list that waits, is in flight or is known. The tombstone
-// holds the last state the queue has seen, else the store's.
+// holds the last state the queue has seen, else the store's. A bookmark of rv
+// follows, unless that is empty.
 //
 // As in client-go, an object without a key, or one that the Transformer
 // refuses, ends it: what stands before it in list is enqueued, nothing else is.
@@ -214,8 +218,8 @@ func (q *DeltaFIFO) buryLocked(now time.Duration, cause inspect.Cause) {
 
 // startLocked makes everything that waits the startup batch. Nothing is in
 // flight without something newer that waits: before the first Add, Update or
-// Delete only a Replace that failed has enqueued anything, and this one has
-// enqueued the next state of all of that.
+// Delete nothing deletes, so the Replace that starts has enqueued the next
+// state, or a tombstone, for whatever an earlier one or a Resync did.
 func (q *DeltaFIFO) startLocked() {
 	for i := range q.order.len() {
 		(*q.order.at(i)).initial = true
@@ -231,6 +235,9 @@ type snapshotter interface {
 
 // Resync enqueues a Sync delta for every known object whose key neither waits
 // nor is in flight: for those the store does not hold the last state.
+//
+// Unlike client-go, it takes the store's word for the keys, where that asks the
+// KeyFunc again for each object.
 func (q *DeltaFIFO) Resync() error {
 	if q.KnownObjects == nil {
 		return nil

@@ -46,7 +46,9 @@
 //   - If HasSynced answers true, every delta of the first Replace has been
 //     applied or dropped, not merely popped.
 //   - If a bookmark is popped, everything that arrived before it was popped
-//     earlier or is before it in the same batch.
+//     earlier or is before it in the same batch. A list is followed by one.
+//   - If process fails a delta of the first Replace, HasSynced waits for its next
+//     attempt, or for the newer state that took its place.
 //   - If Close is called, waiting callers return; what waits can still be
 //     popped, then Pop and PopEntries return cache.ErrFIFOClosed.
 //   - If several goroutines pop, they take turns: a batch is popped after the
@@ -67,6 +69,7 @@
 // Cost: enqueueing is O(1); one map lookup, no allocation but the key. Replace
 // and Resync are linear in the list, the queue and the store. Vitals, Waiting a
 // key, and a Page without a filter do not depend on the length of the queue. A
-// Page with a filter looks at every waiting key, about 50 ns each, a few
-// thousand at a time under the lock.
+// Page with a filter looks at every waiting key, about 100 ns each, and holds
+// the lock for a few thousand of them at a time. A waiting key with one delta
+// takes about 170 bytes besides the object and the key.
 package deltafifo

@@ -18,14 +18,20 @@ import (
 // The queues are compared with client-go's, operation by operation. They may
 // differ in these, and in nothing else:
 //
-//	what                           client-go            ours                       why
-//	HasSynced while the last of    true (DeltaFIFO)     false until it has been    the lock is not held, so it
-//	the first list is processed                         applied                    would be seen too early
-//	a bookmark in a DeltaFIFO      ignored              popped by PopEntries       the store's version is true
-//	a failed Pop                   lost                 lost; PopEntries puts it   one bad object does not lose
-//	                                                    back, a bounded number     its last state
-//	                                                    of times
-//	the Transformer                under the lock       before it is taken         a slow one delays one caller
+//	what                          client-go          ours                     why
+//	HasSynced while the last of   true (DeltaFIFO)   false until it has       the lock is not held, so it
+//	the first list is processed                      been applied             would be seen too early
+//	a bookmark in a DeltaFIFO     ignored            popped by PopEntries     the store's version is true
+//	what process fails            lost               lost by Pop; put back    one bad object does not lose
+//	                                                 by PopEntries, a         its last state
+//	                                                 bounded number of times
+//	the Transformer               under the lock     before it is taken,      a slow one delays one caller
+//	                                                 for deletions too that
+//	                                                 are then dropped
+//	keys of a Resync              KeyFunc            the store's own          they are the same
+//	several consumers             at once (RealFIFO) take turns               deltas of a key stay in order
+//	tombstones for what waits     in random order    in the order of the      order of keys in the queue is
+//	(DeltaFIFO)                                      queue                    not affected
 
 // step is one operation of a script.
 type step struct {
