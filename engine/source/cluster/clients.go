@@ -91,6 +91,9 @@ func (c *Cluster) dynamic(t *target) (*cache.ListWatch, error) {
 	}, nil
 }
 
+// metadataOf lists and watches metadata that say what they are the metadata of:
+// by itself it comes as meta.k8s.io/v1 PartialObjectMetadata or as nothing,
+// depending on the encoding, and who reads it could not tell a Secret's.
 func (c *Cluster) metadataOf(t *target) (*cache.ListWatch, error) {
 	client, err := metadata.NewForConfigAndClient(c.config, c.client)
 	if err != nil {
@@ -99,9 +102,27 @@ func (c *Cluster) metadataOf(t *target) (*cache.ListWatch, error) {
 	r := client.Resource(t.gvr).Namespace(c.namespaceOf(t))
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return r.List(ctx, o)
+			list, err := r.List(ctx, o)
+			if err != nil {
+				return nil, err
+			}
+			for i := range list.Items {
+				list.Items[i].SetGroupVersionKind(t.gvk)
+			}
+			return list, nil
 		},
-		WatchFuncWithContext: r.Watch,
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			w, err := r.Watch(ctx, o)
+			if err != nil {
+				return nil, err
+			}
+			return watch.Filter(w, func(e watch.Event) (watch.Event, bool) {
+				if m, ok := e.Object.(*metav1.PartialObjectMetadata); ok {
+					m.SetGroupVersionKind(t.gvk)
+				}
+				return e, true
+			}), nil
+		},
 	}, nil
 }
 

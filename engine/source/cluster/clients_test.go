@@ -186,6 +186,9 @@ func TestProjections(t *testing.T) {
 				t.Fatalf("got %v, %v", items, err)
 			}
 			for from, obj := range map[string]runtime.Object{"LIST": items[0], "WATCH": first(t, lw)} {
+				if got := obj.GetObjectKind().GroupVersionKind().String(); tt.projection == Metadata && !strings.HasSuffix(tt.example, got) {
+					t.Errorf("%s: the object says it is %s", from, got)
+				}
 				m, err := meta.Accessor(obj)
 				if err != nil || m.GetName() != "blue" || cmp.Diff(typeOf(tt.want), typeOf(obj)) != "" {
 					t.Errorf("%s: got a %T, want a %T", from, obj, tt.want)
