@@ -73,6 +73,18 @@ func TestAKeyIsPoppedWithAllThatGathered(t *testing.T) {
 	want(t, "popped", drain(t, q, store), []string{"Added a@1", "Updated a@3", "Deleted a@4", "Added b@2", "Added c@5"})
 }
 
+func TestARelistBuriesWhatOnlyTheQueueKnew(t *testing.T) {
+	store := newKnown(obj("stored", 1))
+	q := deltafifo.New(deltafifo.Options{KnownObjects: store})
+	must(t, q.Add(obj("queued", 2)), q.Delete(obj("stored", 3)), q.Replace(list(obj("new", 4)), "4"))
+	want(t, "popped", drain(t, q, store), []string{
+		"Added queued@2", "Deleted queued tombstone(queued)@2",
+		"Deleted stored@3", // not a second time
+		"Replaced new@4", "Bookmark@4",
+	})
+	want(t, "store", store.contents(), []string{"new=4"})
+}
+
 // ghost pops an add, relists without the object while it is applied, and
 // returns what the store holds in the end.
 func ghost(t *testing.T, during func(*deltafifo.DeltaFIFO)) []string {
@@ -348,6 +360,31 @@ func TestTheReflectorIsHeldBackOnlyWhileABatchIsApplied(t *testing.T) {
 			t.Fatal("closing did not let the reflector go")
 		}
 		apply <- struct{}{}
+	})
+}
+
+func TestAListIsNeverSplit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := deltafifo.New(deltafifo.Options{BackPressureAt: 2})
+		must(t, q.Add(obj("a", 1)))
+		apply := make(chan struct{})
+		go func() {
+			_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry {
+				<-apply
+				return nil
+			})
+			must(t, err)
+		}()
+		synctest.Wait()
+		objects := make([]any, 100)
+		for i := range objects {
+			objects[i] = obj(fmt.Sprint(i), 2)
+		}
+		must(t, q.Replace(objects, "2")) // below the mark when it comes: goes through as a whole
+		if v := q.Vitals(time.Now()); v.Deltas != 101 || v.Held != 0 {
+			t.Errorf("%d deltas wait, %d held back; want the list and a's tombstone", v.Deltas, v.Held)
+		}
+		close(apply)
 	})
 }
 

@@ -301,10 +301,12 @@ func deltaOracle(t *rapid.T) {
 	script := rapid.SliceOfN(genStep("add", "update", "delete", "tombstone", "replace", "resync", "pop", "pop"), 0, 40).Draw(t, "script")
 	transformer := drawTransformer(t)
 	p := newPair(rapid.Bool().Draw(t, "batches"))
-	p.ours = deltafifo.New(deltafifo.Options{KnownObjects: p.store, Transformer: transformer})
-	p.theirs = cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
-		KnownObjects: p.stock, EmitDeltaTypeReplaced: true, Transformer: transformer,
-	})
+	ours := deltafifo.Options{KnownObjects: p.store, Transformer: transformer}
+	theirs := cache.DeltaFIFOOptions{KnownObjects: p.stock, EmitDeltaTypeReplaced: true, Transformer: transformer}
+	if rapid.IntRange(0, 4).Draw(t, "known") == 0 {
+		ours.KnownObjects, theirs.KnownObjects = nil, nil
+	}
+	p.ours, p.theirs = deltafifo.New(ours), cache.NewDeltaFIFOWithOptions(theirs)
 	if err := p.run(script, p.popKeys); err != nil {
 		t.Fatal(err)
 	}

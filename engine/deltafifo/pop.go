@@ -79,13 +79,13 @@ func (q *DeltaFIFO) takeKeyLocked(it *item, limit int) int {
 	}
 	it.flight, it.newest = n, len(q.batch)-1
 	q.flight = append(q.flight, it)
-	rest := copy(it.waiting, it.waiting[n:])
-	clear(it.waiting[rest:])
-	it.waiting = it.waiting[:rest]
-	if rest > 0 {
+	clear(it.waiting[:n])
+	if n < len(it.waiting) {
+		it.waiting = it.waiting[n:]
 		q.unordered = max(q.unordered, 1)
 		return n
 	}
+	it.waiting = it.waiting[:0]
 	it.queued = false
 	it.flightInitial, it.initial = it.initial, false
 	q.order.popFront()
