@@ -42,6 +42,7 @@ func (p Program) explore(c *cobra.Command, source *sourceFlags, screen *screenFl
 
 // show runs the informers with the explorer on top.
 func (p Program) show(ctx context.Context, source *sourceFlags, screen *screenFlags, keymap *tui.Keymap, what opened) error {
+	defer restoreOnCrash(p.Stdin, p.Stdout)()
 	l, err := startLab(ctx, what, source.engineQueue(), source.resync)
 	if err != nil {
 		return err

@@ -63,6 +63,9 @@ func (p Program) snapshot(ctx context.Context, f *snapshotFlags, args []string) 
 	interrupted, stopSignals := signal.NotifyContext(ctx, os.Interrupt)
 	defer stopSignals()
 	what, err := f.source.open(interrupted, args, false, log)
+	if interrupted.Err() != nil {
+		return signaled(os.Interrupt) // there is nothing to print yet
+	}
 	if err != nil {
 		return err
 	}

@@ -99,6 +99,9 @@ func (f *sourceFlags) openDemo(args []string) (opened, error) {
 func (f *sourceFlags) standIn() (opened, error) {
 	o, err := f.openDemo(nil)
 	o.notice = fallback
+	for i := range o.sources {
+		o.sources[i].Origin = "" // the notice says it
+	}
 	return o, err
 }
 
