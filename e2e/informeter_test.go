@@ -23,7 +23,7 @@ const refused = "connection ref"
 // forbidden is what an API server answers to someone without rights on pods.
 var forbidden = regexp.MustCompile(`cannot (list|watch) resource "pods"`)
 
-func TestInformeterOnAServer(t *testing.T) {
+func TestInformeter(t *testing.T) {
 	p := build(t)
 	cluster := testcluster.ForTest(t)
 	t.Run("pods created, changed and deleted appear in the snapshot", func(t *testing.T) {
@@ -49,6 +49,9 @@ func TestInformeterOnAServer(t *testing.T) {
 	})
 	t.Run("the terminal is restored", func(t *testing.T) {
 		testRestored(t, p, cluster)
+	})
+	t.Run("a server that never answers is a state on the screen", func(t *testing.T) {
+		testNoServer(t, p)
 	})
 	// The last one, since it stops the server.
 	t.Run("a server that is down, comes, goes and comes again is a state on the screen", func(t *testing.T) {
@@ -208,12 +211,13 @@ func testRestored(t *testing.T, p *program, cluster *testcluster.Cluster) {
 	for _, tc := range []struct {
 		name string
 		end  func(e explorer) error
+		code int // a signal's is 128 and its number, as shells have it
 	}{
-		{"q", func(e explorer) error { return e.Send("q") }},
-		{"ctrl+c", func(e explorer) error { return e.Send("\x03") }},
-		{"SIGTERM", func(e explorer) error { return e.Signal(syscall.SIGTERM) }},
-		{"SIGHUP", func(e explorer) error { return e.Signal(syscall.SIGHUP) }},
-		{"SIGINT", func(e explorer) error { return e.Signal(syscall.SIGINT) }},
+		{"q", func(e explorer) error { return e.Send("q") }, 0},
+		{"ctrl+c", func(e explorer) error { return e.Send("\x03") }, 0},
+		{"SIGTERM", func(e explorer) error { return e.Signal(syscall.SIGTERM) }, 143},
+		{"SIGHUP", func(e explorer) error { return e.Signal(syscall.SIGHUP) }, 129},
+		{"SIGINT", func(e explorer) error { return e.Signal(syscall.SIGINT) }, 130},
 	} {
 		t.Run("after "+tc.name, func(t *testing.T) {
 			e := p.explore(t, kubeconfig, "pods", "-A")
@@ -221,7 +225,9 @@ func testRestored(t *testing.T, p *program, cluster *testcluster.Cluster) {
 			if err := tc.end(e); err != nil {
 				t.Fatal(err)
 			}
-			e.ends()
+			if code := e.ends(); code != tc.code {
+				t.Errorf("got exit code %d, want %d", code, tc.code)
+			}
 			if err := e.Restored(); err != nil {
 				t.Error(err)
 			}
@@ -271,8 +277,7 @@ func testServerDown(t *testing.T, p *program, cluster *testcluster.Cluster) {
 	}
 }
 
-func TestAServerThatNeverAnswersIsAStateOnTheScreen(t *testing.T) {
-	p := build(t)
+func testNoServer(t *testing.T, p *program) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	config := fmt.Sprintf(`
 apiVersion: v1
