@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine/deltafifo"
-	"github.com/informeter/informeter/engine/tap"
 )
 
 // drain pops and applies everything, and returns what came.
@@ -171,18 +169,6 @@ func TestSyncedMeansApplied(t *testing.T) {
 	}
 }
 
-func TestABookmarkSaysHowFarAListHasBroughtTheStore(t *testing.T) {
-	q := deltafifo.New(deltafifo.Options{})
-	must(t, q.Replace(list(obj("a", 1)), "9"))
-	_, _, err := q.PopEntries(upTo(10), func(batch []deltafifo.Entry) []deltafifo.Entry {
-		if info, ok := batch[len(batch)-1].Object.(cache.BookmarkInfo); !ok || info.ResourceVersion != "9" {
-			t.Errorf("the list's last entry is %v, want a bookmark at 9", batch[len(batch)-1])
-		}
-		return nil
-	})
-	must(t, err, q.CheckInvariants())
-}
-
 func TestCausesSayWhichMethodItWas(t *testing.T) {
 	store := newKnown(obj("gone", 1), obj("idle", 1))
 	q := deltafifo.New(deltafifo.Options{KnownObjects: store})
@@ -243,186 +229,6 @@ func TestNothingIsTakenUnlessAdmitted(t *testing.T) {
 	}
 }
 
-func TestBookmarksComeAfterWhatTheyVouchFor(t *testing.T) {
-	store := newKnown()
-	q := deltafifo.New(deltafifo.Options{KnownObjects: store})
-	must(t,
-		q.Bookmark("1"), q.Add(obj("a", 2)), q.Bookmark("3"), q.Bookmark("4"),
-		q.Update(obj("a", 5)), q.Add(obj("b", 6)), q.Bookmark("7"))
-	if v := q.Vitals(time.Now()); v.Deltas != 3 || v.Keys != 2 {
-		t.Errorf("%d deltas on %d keys wait, want 3 on 2: bookmarks are not counted", v.Deltas, v.Keys)
-	}
-	var got []string
-	for range 2 {
-		taken, _, err := q.PopEntries(upTo(2), func(batch []deltafifo.Entry) []deltafifo.Entry {
-			got = append(got, texts(batch)...)
-			return nil
-		})
-		must(t, err, q.CheckInvariants())
-		got = append(got, fmt.Sprint("took ", taken))
-	}
-	want(t, "popped", got, []string{
-		"Bookmark@1", "Added a@2", "Updated a@5", "Bookmark@4", "took 2",
-		"Added b@6", "Bookmark@7", "took 1",
-	})
-}
-
-func TestABookmarkAloneIsPopped(t *testing.T) {
-	q := deltafifo.New(deltafifo.Options{})
-	must(t, q.Bookmark("1"))
-	var got []string
-	taken, _, err := q.PopEntries(upTo(5), func(batch []deltafifo.Entry) []deltafifo.Entry {
-		got = texts(batch)
-		return nil
-	})
-	must(t, err)
-	want(t, "popped", got, []string{"Bookmark@1"})
-	if taken != 0 {
-		t.Errorf("a bookmark was counted as %d deltas", taken)
-	}
-}
-
-func TestPopSwallowsBookmarks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := deltafifo.New(deltafifo.Options{})
-		must(t, q.Bookmark("1"))
-		popped := make(chan any)
-		go func() {
-			deltas, _ := q.Pop(func(any, bool) error { return nil })
-			popped <- deltas
-		}()
-		synctest.Wait()
-		select {
-		case d := <-popped:
-			t.Errorf("Pop returned %v for a bookmark", d)
-		default:
-		}
-		must(t, q.Add(obj("a", 2)))
-		deltas, ok := (<-popped).(cache.Deltas)
-		if !ok || len(deltas) != 1 || deltas[0].Type != cache.Added {
-			t.Errorf("Pop returned %v, want the addition", deltas)
-		}
-	})
-}
-
-func TestTheReflectorIsHeldBackOnlyWhileABatchIsApplied(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := deltafifo.New(deltafifo.Options{BackPressureAt: 3})
-		// Nobody pops: nobody is held.
-		for i := range 10 {
-			must(t, q.Add(obj(fmt.Sprint(i), i)))
-		}
-		if v := q.Vitals(time.Now()); v.Deltas != 10 || v.Held != 0 || v.BackPressure {
-			t.Fatalf("behind a closed gate %+v, want ten deltas in sight and nobody held", v)
-		}
-		apply := make(chan struct{})
-		pop := func() {
-			_, _, err := q.PopEntries(upTo(5), func([]deltafifo.Entry) []deltafifo.Entry {
-				<-apply
-				return nil
-			})
-			must(t, err)
-		}
-		var added bool
-		go pop()
-		synctest.Wait()
-		go func() {
-			must(t, q.Add(obj("late", 1)))
-			added = true
-		}()
-		synctest.Wait()
-		if v := q.Vitals(time.Now()); added || !v.BackPressure || v.Held != 1 || v.Deltas != 5 || v.InFlight != 5 {
-			t.Fatalf("with five waiting and a batch in flight: added %v, %+v", added, v)
-		}
-		apply <- struct{}{}
-		synctest.Wait()
-		if v := q.Vitals(time.Now()); !added || v.BackPressure || v.Deltas != 6 {
-			t.Fatalf("after the batch: added %v, %+v", added, v)
-		}
-		// Closing lets go too.
-		added = false
-		go pop()
-		synctest.Wait()
-		q2 := func() {
-			must(t, q.Replace(list(obj("x", 1), obj("y", 1), obj("z", 1)), "1"))
-			added = true
-		}
-		must(t, q.Add(obj("one", 1))) // 1 waits: below the mark
-		must(t, q.Add(obj("two", 1)))
-		go q2()
-		synctest.Wait()
-		if added {
-			t.Fatal("a Replace above the mark went through while a batch was in flight")
-		}
-		q.Close()
-		synctest.Wait()
-		if !added {
-			t.Fatal("closing did not let the reflector go")
-		}
-		apply <- struct{}{}
-	})
-}
-
-func TestAListIsNeverSplit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := deltafifo.New(deltafifo.Options{BackPressureAt: 2})
-		must(t, q.Add(obj("a", 1)))
-		apply := make(chan struct{})
-		go func() {
-			_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry {
-				<-apply
-				return nil
-			})
-			must(t, err)
-		}()
-		synctest.Wait()
-		objects := make([]any, 100)
-		for i := range objects {
-			objects[i] = obj(fmt.Sprint(i), 2)
-		}
-		must(t, q.Replace(objects, "2")) // below the mark when it comes: goes through as a whole
-		if v := q.Vitals(time.Now()); v.Deltas != 101 || v.Held != 0 {
-			t.Errorf("%d deltas wait, %d held back; want the list and a's tombstone", v.Deltas, v.Held)
-		}
-		close(apply)
-	})
-}
-
-func TestCloseLetsGoOfConsumersOnceEmpty(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := deltafifo.New(deltafifo.Options{})
-		must(t, q.Add(obj("a", 1)))
-		done := make(chan error, 3)
-		apply := make(chan struct{})
-		for range 3 {
-			go func() {
-				_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry {
-					<-apply
-					return nil
-				})
-				done <- err
-			}()
-		}
-		synctest.Wait()
-		q.Close()
-		q.Close()
-		close(apply)
-		synctest.Wait()
-		closed := 0
-		for range 3 {
-			if errors.Is(<-done, cache.ErrFIFOClosed) {
-				closed++
-			}
-		}
-		if closed != 2 {
-			t.Errorf("%d of 3 consumers were told that the queue is closed, want 2: one delta was left", closed)
-		}
-		if _, err := q.Pop(nil); !errors.Is(err, cache.ErrFIFOClosed) {
-			t.Errorf("Pop of a closed queue = %v", err)
-		}
-	})
-}
-
 func TestAPanicLeavesAQueueThatWorks(t *testing.T) {
 	store := newKnown()
 	q := deltafifo.New(deltafifo.Options{KnownObjects: store})
@@ -472,85 +278,6 @@ func TestRatesFollowArrivalsAndPops(t *testing.T) {
 		time.Sleep(time.Second)
 		if v := q.Vitals(time.Now()); v.ArrivalRate != 100 || v.PopRate != 40 {
 			t.Errorf("after a second %v/s came and %v/s went, want 100 and 40", v.ArrivalRate, v.PopRate)
-		}
-	})
-}
-
-func TestBookmarksAreNotAmongTheWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := deltafifo.New(deltafifo.Options{})
-		must(t, q.Bookmark("1"))
-		time.Sleep(time.Hour)
-		must(t, q.Add(obj("a", 2)))
-		time.Sleep(time.Second)
-		if v := q.Vitals(time.Now()); v.Age != time.Second {
-			t.Errorf("the oldest delta is %v old, want 1s: a bookmark is none", v.Age)
-		}
-		_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry { return nil })
-		must(t, err)
-		if v := q.Vitals(time.Now()); v.Wait.Count != 1 || v.Wait.Max != time.Second {
-			t.Errorf("waits = %+v, want the one second of the delta", v.Wait)
-		}
-	})
-}
-
-func TestReadersAreWokenByChangesAndByBackPressure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var g tap.Generation
-		q := deltafifo.New(deltafifo.Options{BackPressureAt: 1, Generation: &g})
-		changed := func(what string, do func()) {
-			t.Helper()
-			before := g.Current()
-			do()
-			synctest.Wait()
-			if g.Current() == before {
-				t.Errorf("%s changed nothing for readers", what)
-			}
-		}
-		apply := make(chan struct{})
-		changed("an addition", func() { must(t, q.Add(obj("a", 1)), q.Add(obj("b", 1))) })
-		changed("a pop", func() {
-			go func() {
-				_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry {
-					<-apply
-					return nil
-				})
-				must(t, err)
-			}()
-		})
-		changed("holding the reflector back", func() {
-			go func() { must(t, q.Bookmark("2")) }()
-		})
-		changed("applying", func() { close(apply) })
-		changed("closing", q.Close)
-	})
-}
-
-func TestConsumersTakeTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := deltafifo.New(deltafifo.Options{})
-		must(t, q.Add(obj("a", 1)), q.Add(obj("b", 2)))
-		var processing, done atomic.Int32
-		apply := make(chan struct{})
-		for range 2 {
-			go func() {
-				_, _, err := q.PopEntries(upTo(1), func([]deltafifo.Entry) []deltafifo.Entry {
-					processing.Add(1)
-					<-apply
-					return nil
-				})
-				must(t, err)
-				done.Add(1)
-			}()
-		}
-		synctest.Wait()
-		if processing.Load() != 1 {
-			t.Fatalf("%d batches are in flight at once", processing.Load())
-		}
-		close(apply)
-		synctest.Wait()
-		if done.Load() != 2 {
-			t.Fatalf("%d of 2 consumers had their turn", done.Load())
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package deltafifo_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -204,8 +205,8 @@ func (x *interleaving) pop(m move) error {
 		}
 		return failed
 	})
-	if err != nil || during != nil {
-		return cmpErr(err, during)
+	if err := errors.Join(err, during); err != nil {
+		return err
 	}
 	if taken > m.n {
 		return fmt.Errorf("took %d deltas, admitted %d", taken, m.n)
@@ -214,13 +215,6 @@ func (x *interleaving) pop(m move) error {
 		return fmt.Errorf("dropped %v, though nothing failed", texts(dropped))
 	}
 	return nil
-}
-
-func cmpErr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // apply checks that an entry may come now, and applies it.
