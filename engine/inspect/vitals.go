@@ -218,7 +218,7 @@ type ListenerVitals struct {
 	ResyncGranted time.Duration `json:"resyncGrantedNs"`
 	ResyncSeen    time.Duration `json:"resyncSeenNs"`
 	NextResync    time.Time     `json:"nextResync,omitzero"`
-	// Removing: no longer addressed, working off what it was promised.
+	// Removing: removed, and its last call has not returned yet.
 	Removing  bool   `json:"removing,omitempty"`
 	Panics    uint64 `json:"panics"`
 	LastPanic string `json:"lastPanic,omitempty"`
