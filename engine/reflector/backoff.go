@@ -65,14 +65,7 @@ func (w *retryWindow) allows(now time.Time) bool {
 		w.first = now
 	}
 	w.last = now
-	if w.limit <= 0 {
-		return false
-	}
-	if now.Sub(w.first) <= w.limit {
-		return true
-	}
-	w.first = time.Time{}
-	return false
+	return w.limit > 0 && now.Sub(w.first) <= w.limit
 }
 
 // watchTimeout draws how long the next watch is asked to live, in whole seconds

@@ -253,8 +253,8 @@ func drawScenario(rt *rapid.T) scenario {
 	}
 	name := rapid.SampledFrom([]string{"a", "b", "c", "bad"})
 	pause := rapid.SampledFrom([]time.Duration{0, 0, 300 * time.Millisecond, 1500 * time.Millisecond, 20 * time.Second, 3 * time.Minute})
-	listErrors := rapid.SampledFrom([]string{"", "", "", "", "410", "gone", "toolarge", "toolarge116", "toolarge117", "504", "table", "no list", "403", "500", "429", "refused"})
-	watchErrors := rapid.SampledFrom([]string{"", "", "", "", "410", "gone", "toolarge", "toolarge116", "400", "403", "429", "refused", "500", "EOF"})
+	listErrors := rapid.SampledFrom([]string{"", "", "", "", "410", "gone", "toolarge", "toolarge116", "toolarge117", "bare", "504", "table", "no list", "403", "500", "429", "refused"})
+	watchErrors := rapid.SampledFrom([]string{"", "", "", "", "410", "gone", "toolarge", "toolarge116", "bare", "400", "403", "429", "refused", "500", "EOF"})
 	kinds := rapid.SampledFrom([]string{"add", "add", "add", "modify", "delete", "bookmark", "bookmark end", "bookmark end", "unknown", "other"})
 	ends := rapid.SampledFrom([]string{"eof", "eof", "eof", "hang", "410", "429", "500", "504", "toolarge", "toolarge117"})
 

@@ -82,6 +82,55 @@ func TestAContextThatHasEndedMakesNoRequest(t *testing.T) {
 	}
 }
 
+func TestARelistAskedForBeforeTheStartIsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(&trace{})
+		s.noStreaming = true
+		r := New(s, &v1.Pod{}, &recorder{trace: s.trace}, Options{})
+		r.Relist()
+		ctx, cancel := context.WithCancel(t.Context())
+		go r.Run(ctx)
+		synctest.Wait()
+		if diff := cmp.Diff([]string{`LIST rv="" limit=500`}, s.trace.take()); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		cancel()
+	})
+}
+
+// Whoever waits for Run may rely on the store being left alone after it.
+func TestRunWaitsForAResyncUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(&trace{})
+		s.noStreaming = true
+		s.lists <- listAnswer{list: podList("1")}
+		s.watches <- watchAnswer{}
+		release := make(chan struct{})
+		store := &recorder{trace: s.trace, fail: func(call string) error {
+			if call == "resync" {
+				<-release
+			}
+			return nil
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			New(s, &v1.Pod{}, store, Options{ResyncPeriod: time.Second}).Run(ctx)
+		}()
+		time.Sleep(2 * time.Second)
+		cancel()
+		synctest.Wait()
+		select {
+		case <-ended:
+			t.Error("Run returned while the store was resyncing")
+		default:
+		}
+		close(release)
+		<-ended
+	})
+}
+
 func TestRemembersTheLast256Requests(t *testing.T) {
 	bubble(t, Options{}, func(t *testing.T, s *server, r *Reflector) {
 		s.lists <- listAnswer{list: podList("0")}

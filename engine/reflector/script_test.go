@@ -249,7 +249,7 @@ func (s *script) take() []string {
 	if !v.NextAttempt.IsZero() {
 		phase += fmt.Sprintf(" for %v", time.Until(v.NextAttempt))
 	}
-	if v.Phase == inspect.PhaseListing || v.Phase == inspect.PhaseStreamingList {
+	if v.Phase == inspect.PhaseListing || v.Phase == inspect.PhaseStreamingList || v.Received != 0 || v.Expected != -1 {
 		phase += fmt.Sprintf(" received %d of %d", v.Received, v.Expected)
 	}
 	if v.Failures > 0 {

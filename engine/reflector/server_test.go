@@ -339,6 +339,10 @@ func failure(word string) error {
 			err.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "Too large resource version"}}
 		}
 		return err
+	case "bare": // a message alone is not taken for it
+		err := apierrors.NewTimeoutError("Too large resource version", 1)
+		err.ErrStatus.Details = nil
+		return err
 	case "refused":
 		return fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
 	}
