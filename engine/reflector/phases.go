@@ -125,6 +125,8 @@ func (r *Reflector) becomeStopped() {
 func (r *Reflector) become(p inspect.Phase, set func(*inspect.ReflectorVitals)) {
 	now := time.Now()
 	r.mu.Lock()
+	r.settleLocked(now)
+	r.establishedAt = time.Time{}
 	r.phase = p
 	r.vitals.Phase, r.vitals.Since = p, now
 	r.vitals.NextAttempt = time.Time{}

@@ -124,8 +124,8 @@ type Reflector struct {
 	rate     tap.Rate
 	failure  *Error // not recovered from; nil if none
 	failures int    // since the last attempt that worked
-	// establishedAt is when the server accepted the last watch that was not an
-	// initial stream; zero if there was a failure since.
+	// establishedAt is when the server accepted the watch under way; zero if
+	// there is none, if it is an initial stream, or if it has failed.
 	establishedAt time.Time
 	listed        int // objects in the last complete list, -1 before it
 	requests      requestLog

@@ -26,7 +26,7 @@ const (
 	// end marker is complained about if there is no deadline for it.
 	markerComplaint = 10 * time.Second
 	// burst is how many events in a row are taken without a look at what else
-	// could end the stream, apart from the stop.
+	// could end the stream.
 	burst = 64
 )
 
