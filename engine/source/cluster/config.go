@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -113,80 +114,100 @@ func load(getter genericclioptions.RESTClientGetter) (*rest.Config, clientcmdapi
 		if !configured {
 			return nil, clientcmdapi.Config{}, ErrNotConfigured
 		}
-	} else {
-		flags = &genericclioptions.ConfigFlags{}
 	}
 	raw, err := getter.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
 		return nil, raw, fmt.Errorf("reading the kubeconfig: %w; correct it, or name another with --kubeconfig", err)
 	}
-	if err := checkContext(flags, raw); err != nil {
-		return nil, raw, err
+	if flags != nil {
+		if err := checkServer(flags, raw); err != nil {
+			return nil, raw, err
+		}
 	}
 	config, err := getter.ToRESTConfig()
 	if err != nil {
 		return nil, raw, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	if raw.CurrentContext == "" && value(flags.Context) == "" && nowhere(flags, config) {
-		return nil, raw, noContext(raw)
-	}
 	return config, raw, nil
 }
 
-// checkContext returns an error if the context asked for is not there.
-func checkContext(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config) error {
-	name := value(flags.Context)
-	if _, ok := raw.Contexts[name]; ok || name == "" {
+// checkServer returns an error if flags and kubeconfig lead to no server.
+// Unlike client-go, which goes on with localhost:8080 where a context is not
+// chosen, or its cluster is not there.
+func checkServer(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config) error {
+	name, err := contextName(flags, raw)
+	if err != nil || value(flags.APIServer) != "" || os.Getenv("KUBERNETES_MASTER") != "" {
+		return err
+	}
+	cluster, whose := value(flags.ClusterName), ""
+	if c := raw.Contexts[name]; c != nil && cluster == "" {
+		cluster, whose = c.Cluster, fmt.Sprintf(" of the context %q", name)
+	}
+	switch {
+	case name == "" && cluster == "" && inCluster():
 		return nil
-	}
-	names := slices.Sorted(maps.Keys(raw.Contexts))
-	text := fmt.Sprintf("the kubeconfig has no context %q", name)
-	switch near := Near(name, names); {
-	case len(near) > 0:
-		text += "; did you mean " + Alternatives(near) + "?"
-	case len(names) > 0 && len(names) <= 10:
-		text += "; it has " + strings.Join(names, ", ")
-	}
-	return errors.New(text)
-}
-
-// nowhere says whether config is what client-go makes of nothing.
-func nowhere(flags *genericclioptions.ConfigFlags, config *rest.Config) bool {
-	if value(flags.APIServer) != "" || value(flags.ClusterName) != "" || os.Getenv("KUBERNETES_MASTER") != "" {
-		return false
-	}
-	nothing, err := clientcmd.DefaultClientConfig.ClientConfig()
-	return err == nil && config.Host == nothing.Host
-}
-
-func noContext(raw clientcmdapi.Config) error {
-	if len(raw.Contexts) == 0 {
+	case name == "" && cluster == "" && len(raw.Contexts) == 0:
 		return errors.New("the kubeconfig has no contexts: name another with --kubeconfig, or a server with --server")
+	case name == "" && cluster == "":
+		return fmt.Errorf("the kubeconfig has no current context: choose one with --context (%s)", keys(raw.Contexts))
+	case raw.Clusters[cluster] == nil:
+		return fmt.Errorf("the kubeconfig has no cluster %q%s%s", cluster, whose, instead(cluster, raw.Clusters))
+	case raw.Clusters[cluster].Server == "":
+		return fmt.Errorf("the kubeconfig says no server for the cluster %q%s: name one with --server", cluster, whose)
 	}
-	return fmt.Errorf("the kubeconfig has no current context: choose one with --context (%s)",
-		strings.Join(slices.Sorted(maps.Keys(raw.Contexts)), ", "))
+	return nil
 }
 
-// origin says whose word it is: context and user, or where there is no context
-// the server.
+// contextName returns the context chosen, empty if none is, or an error if it is
+// not there.
+func contextName(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config) (string, error) {
+	name, what := value(flags.Context), "context"
+	if name == "" {
+		name, what = raw.CurrentContext, "current context"
+	}
+	if name != "" && raw.Contexts[name] == nil {
+		return "", fmt.Errorf("the kubeconfig has no %s %q%s", what, name, instead(name, raw.Contexts))
+	}
+	return name, nil
+}
+
+// instead says what there is in place of a name that is not.
+func instead[V any](name string, there map[string]V) string {
+	if near := Near(name, slices.Collect(maps.Keys(there))); len(near) > 0 {
+		return "; did you mean " + Alternatives(near) + "?"
+	}
+	if len(there) == 0 || len(there) > 10 {
+		return ""
+	}
+	return "; it has " + keys(there)
+}
+
+func keys[V any](m map[string]V) string {
+	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+}
+
+// origin says whose word it is: context and user, or where flags or the lack of
+// a context lead elsewhere the cluster or the server in place of the context.
 func origin(getter genericclioptions.RESTClientGetter, raw clientcmdapi.Config, config *rest.Config) string {
 	flags, _ := getter.(*genericclioptions.ConfigFlags)
 	if flags == nil {
 		flags = &genericclioptions.ConfigFlags{}
 	}
-	name, user := raw.CurrentContext, value(flags.AuthInfoName)
-	if given := value(flags.Context); given != "" {
-		name = given
-	}
+	host := strings.TrimPrefix(strings.TrimPrefix(config.Host, "https://"), "http://")
+	name := cmp.Or(value(flags.Context), raw.CurrentContext)
+	user := value(flags.AuthInfoName)
 	if c := raw.Contexts[name]; c != nil && user == "" {
 		user = c.AuthInfo
 	}
 	switch {
-	case name != "":
-	case config.BearerTokenFile == serviceAccountToken:
+	case value(flags.APIServer) != "":
+		name = host
+	case value(flags.ClusterName) != "":
+		name = *flags.ClusterName
+	case name == "" && config.BearerTokenFile == serviceAccountToken:
 		name = "in cluster"
-	default:
-		name = strings.TrimPrefix(strings.TrimPrefix(config.Host, "https://"), "http://")
+	case name == "":
+		name = host
 	}
 	if user != "" {
 		name += "/" + user

@@ -83,6 +83,8 @@ func TestOpenRefuses(t *testing.T) {
 	broken := write("contexts: [}")
 	empty := write("")
 	undecided := write(`{contexts: [{name: a, context: {cluster: c}}, {name: b, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "https://c"}}]}`)
+	lost := write(`{current-context: gone, contexts: [{name: a, context: {cluster: c}}]}`)
+	nowhere := write(`{current-context: a, contexts: [{name: a, context: {cluster: c}}, {name: b, context: {cluster: e}}], clusters: [{name: d, cluster: {server: "https://d"}}, {name: e, cluster: {}}]}`)
 	for _, tt := range []struct {
 		name    string
 		file    string
@@ -95,6 +97,9 @@ func TestOpenRefuses(t *testing.T) {
 		{name: "no current context", file: undecided, want: "the kubeconfig has no current context: choose one with --context (a, b)"},
 		{name: "an unknown context", file: there, context: "quux", want: `the kubeconfig has no context "quux"; it has prod, test`},
 		{name: "a mistyped context", file: there, context: "prdo", want: `the kubeconfig has no context "prdo"; did you mean prod?`},
+		{name: "a current context that is gone", file: lost, want: `the kubeconfig has no current context "gone"; it has a`},
+		{name: "a context without its cluster", file: nowhere, want: `the kubeconfig has no cluster "c" of the context "a"; it has d, e`},
+		{name: "a cluster without a server", file: nowhere, context: "b", want: `the kubeconfig says no server for the cluster "e" of the context "b": name one with --server`},
 		{name: "a label selector", file: there, options: Options{LabelSelector: "a in"}, want: `label selector "a in": `},
 		{name: "a field selector", file: there, options: Options{FieldSelector: "a"}, want: `field selector "a": `},
 		{name: "a projection", file: there, options: Options{Projection: "full"}, want: `projection "full": use typed, unstructured or metadata`},
@@ -121,6 +126,9 @@ func TestOrigin(t *testing.T) {
 		{"the current context", func(*genericclioptions.ConfigFlags) {}, "test/admin"},
 		{"another context", func(f *genericclioptions.ConfigFlags) { *f.Context = "prod" }, "prod/admin"},
 		{"impersonation", func(f *genericclioptions.ConfigFlags) { *f.Impersonate = "jane" }, "test/admin as jane"},
+		{"another user", func(f *genericclioptions.ConfigFlags) { *f.AuthInfoName = "admin"; *f.Context = "prod" }, "prod/admin"},
+		{"a server in place of the context's", func(f *genericclioptions.ConfigFlags) { *f.APIServer = "https://10.0.0.3" }, "10.0.0.3/admin"},
+		{"a cluster in place of the context's", func(f *genericclioptions.ConfigFlags) { *f.ClusterName = "here" }, "here/admin"},
 		{"only a server", func(f *genericclioptions.ConfigFlags) {
 			*f.KubeConfig, *f.APIServer = "", "https://10.0.0.2:6443"
 		}, "10.0.0.2:6443"},
