@@ -357,3 +357,12 @@ func (f *fake) waiting(n int) *fake {
 	q.Deltas, q.Keys, q.Objects, q.InFlight, q.Age = deltas, n, n, min(n, 1), time.Duration(n)*40*time.Millisecond
 	return f
 }
+
+// nobody is a process without informers.
+type nobody struct{}
+
+func (nobody) Informers(context.Context) ([]inspect.Summary, error) { return nil, nil }
+
+func (nobody) Informer(name string) (inspect.Inspector, inspect.Controls, error) {
+	return nil, nil, fmt.Errorf("informer %q: %w", name, inspect.ErrNotFound)
+}

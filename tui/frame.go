@@ -108,14 +108,12 @@ func (s *source) find(name string) (inspect.Inspector, inspect.Controls, error) 
 	if s.inspector != nil && s.name == name {
 		return s.inspector, s.controls, nil
 	}
-	inspector, controls, err := s.process.Informer(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.closed {
-		return inspector, controls, nil
-	}
 	s.releaseLocked()
+	s.inspector, s.controls = nil, nil
+	inspector, controls, err := s.process.Informer(name)
+	if err != nil || s.closed {
+		return inspector, controls, err
+	}
 	if v, ok := inspector.(viewer); ok {
 		// One that cannot be opened, because it has stopped, still answers.
 		if release, err := v.Open(); err == nil {

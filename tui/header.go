@@ -214,12 +214,11 @@ func (m *Model) count(id screenID) (n int, counted bool) {
 // drawFooter shows the prompt, or the answer to the last wish, or the keys.
 func (m *Model) drawFooter() string {
 	t := m.theme
-	l := newLine(m.layout.w)
+	status := cut(clean(m.top().status()), m.layout.w/2)
 	if m.prompt != nil {
-		return m.prompt.draw(t, l)
+		return m.prompt.draw(t, m.layout.w, status)
 	}
-	l.skip(1)
-	status := clean(m.top().status())
+	l := newLine(m.layout.w).skip(1)
 	if m.note != "" {
 		status = ""
 		l.put(t.accent, m.note)

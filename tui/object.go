@@ -16,6 +16,7 @@ type objectScreen struct {
 	document *document // the newest there was; nil until read
 	err      error     // since then
 	text     string    // searched for
+	matches  int       // lines that have it
 	top      int
 	left     int
 }
@@ -38,6 +39,7 @@ func (p *objectScreen) refresh(f *frame) {
 	p.err = f.object.err
 	if f.object.ok {
 		p.document = f.object.value
+		p.count()
 	}
 	p.scroll(0)
 }
@@ -160,6 +162,7 @@ func (p *objectScreen) filter() string { return p.text }
 
 func (p *objectScreen) setFilter(text string) {
 	p.text = text
+	p.count()
 	p.find(0, 1)
 }
 
@@ -171,9 +174,22 @@ func (p *objectScreen) back() bool {
 	return true
 }
 
+// count counts the lines that have what is searched for.
+func (p *objectScreen) count() {
+	p.matches = 0
+	if p.document == nil || p.text == "" {
+		return
+	}
+	for _, l := range p.document.lines {
+		if matchIn(l, p.text) >= 0 {
+			p.matches++
+		}
+	}
+}
+
 // find scrolls to the next match from n lines after the top on, in a direction.
 func (p *objectScreen) find(n, step int) {
-	if p.document == nil || p.text == "" {
+	if p.matches == 0 {
 		return
 	}
 	lines := len(p.document.lines)
@@ -184,7 +200,6 @@ func (p *objectScreen) find(n, step int) {
 			return
 		}
 	}
-	p.m.note = "no line has " + p.text
 }
 
 func (p *objectScreen) handle(a Action) tea.Cmd {
@@ -236,5 +251,8 @@ func (p *objectScreen) status() string {
 		return ""
 	}
 	n := len(p.document.lines)
+	if p.text != "" {
+		return count(p.matches, "line has ", "lines have ") + p.text
+	}
 	return "lines " + number(p.top+1) + "–" + number(min(p.top+p.room(), n)) + " of " + number(n)
 }

@@ -69,12 +69,13 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 }
 
 // draw returns the line. What is typed is shown from where it fits.
-func (p *prompt) draw(t *theme, l *line) string {
-	l.put(t.title, " "+p.label).put("", p.visible(l.room()))
+func (p *prompt) draw(t *theme, w int, status string) string {
+	typed := newLine(max(w-width(status)-3, 0))
+	typed.put(t.title, " "+p.label).put("", p.visible(typed.room()))
 	if p.input.Value() == "" {
-		l.put(t.faint, "  "+p.hint)
+		typed.put(t.faint, "  "+p.hint)
 	}
-	return l.String()
+	return newLine(w).place("", typed.String()).to(w-width(status)-1).put(t.muted, status).String()
 }
 
 // visible returns the end of what is typed before the cursor, and what follows.

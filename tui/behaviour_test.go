@@ -1,0 +1,421 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// rows returns the lines of the screen that have text in them.
+func (u *user) line(text string) string {
+	for l := range strings.Lines(u.sees()) {
+		if strings.Contains(l, text) {
+			return l
+		}
+	}
+	return ""
+}
+
+// marked returns the row that is selected.
+func (u *user) marked() string {
+	u.tb.Helper()
+	l := u.line("▸")
+	if l == "" {
+		u.tb.Errorf("no row is selected:\n%s", u.sees())
+	}
+	return l
+}
+
+func (u *user) expectMarked(text string) {
+	u.tb.Helper()
+	if !strings.Contains(u.marked(), text) {
+		u.tb.Errorf("selected is %q, want %s", u.marked(), text)
+	}
+}
+
+// insert adds objects to the store and tells who waits.
+func (f *fake) insert(keys ...string) {
+	f.bump(func() {
+		for _, k := range keys {
+			f.rows = append(f.rows, inspect.Row{Key: k, ResourceVersion: "1"})
+		}
+		slices.SortFunc(f.rows, func(a, b inspect.Row) int { return strings.Compare(a.Key, b.Key) })
+	})
+}
+
+func (f *fake) remove(key string) {
+	f.bump(func() { f.rows = slices.DeleteFunc(f.rows, func(r inspect.Row) bool { return r.Key == key }) })
+}
+
+func TestTheSelectedRowStaysWhileOthersComeAndGo(t *testing.T) {
+	f := newFake(300)
+	u := newUser(t, f, 100, 24)
+	u.press("3", "pgdown", "j", "j")
+	before, at := strings.Fields(u.marked())[1], strings.Index(u.sees(), "▸")
+	for i := range 50 {
+		f.insert(fmt.Sprintf("a/%03d", i))
+	}
+	u.look()
+	u.expectMarked(before)
+	if got := strings.Index(u.sees(), "▸"); got != at {
+		t.Errorf("the selected row has moved on the screen:\n%s", u.sees())
+	}
+	f.remove(before)
+	u.look()
+	if next := strings.Fields(u.marked())[1]; next <= before {
+		t.Errorf("after %s was deleted %s is selected, want the one after it", before, next)
+	}
+}
+
+func TestAnUntouchedListStaysAtItsTop(t *testing.T) {
+	f := newFake(300)
+	u := newUser(t, f, 100, 24)
+	u.press("3")
+	f.insert("a/000")
+	u.look()
+	u.expectMarked("a/000")
+	u.press("j", "g")
+	f.insert("a/-")
+	u.look()
+	u.expectMarked("a/-")
+}
+
+func TestMovingReachesEveryRow(t *testing.T) {
+	f := newFake(1000)
+	u := newUser(t, f, 100, 24)
+	u.press("3")
+	last := f.rows[len(f.rows)-1].Key
+	u.press("G").expectMarked(last)
+	u.press("g").expectMarked(f.rows[0].Key)
+	for range 40 {
+		u.press("pgdown", "pgdown", "pgdown")
+	}
+	u.expectMarked(last)
+	for range 2000 {
+		u.press("k")
+	}
+	u.expectMarked(f.rows[0].Key)
+	u.press("ctrl+d").expectMarked(f.rows[9].Key)
+	u.press("ctrl+u", "j", "j").expectMarked(f.rows[2].Key)
+	u.press("o").expectMarked(last)
+}
+
+// TestAListNeverLosesItsWay moves through rows that come and go.
+func TestAListNeverLosesItsWay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := newFake(rapid.IntRange(0, 60).Draw(t, "objects"))
+		l := newObjectRows()
+		l.setHeight(rapid.IntRange(0, 20).Draw(t, "height"))
+		moves := []Action{ActionUp, ActionDown, ActionHalfUp, ActionHalfDown, ActionPageUp, ActionPageDown, ActionTop, ActionBottom}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			switch rapid.IntRange(0, 5).Draw(t, "what") {
+			case 0:
+				f.insert(fmt.Sprintf("ns-%d/new-%d", rapid.IntRange(0, 3).Draw(t, "ns"), rapid.IntRange(0, 999).Draw(t, "name")))
+			case 1:
+				if len(f.rows) > 0 {
+					f.remove(rapid.SampledFrom(f.rows).Draw(t, "gone").Key)
+				}
+			case 2:
+				l.setHeight(rapid.IntRange(0, 20).Draw(t, "height"))
+			case 3:
+				l.scroll(rapid.IntRange(-9, 9).Draw(t, "wheel"))
+			case 4:
+				l.click(rapid.IntRange(-1, 21).Draw(t, "click"))
+			case 5:
+				l.handle(rapid.SampledFrom(moves).Draw(t, "move"))
+			}
+			kept := l.cursorKey
+			page := pageOf(f.rows, l.query(""))
+			l.take(answer[inspect.Page]{value: page, ok: true})
+			switch row, ok := l.selected(); {
+			case page.Matched > 0 && l.height > 0 && !ok:
+				t.Fatalf("nothing is selected of %d rows (cursor %d, top %d, start %d)", page.Matched, l.cursor, l.top, page.Start)
+			case ok && kept != "" && row.Key != kept && slices.ContainsFunc(page.Rows, func(r inspect.Row) bool { return r.Key == kept }):
+				t.Fatalf("%s was selected and is here, but now it is %s", kept, row.Key)
+			case l.height > 0 && page.Matched > 0 && !l.visible(l.cursor):
+				t.Fatalf("row %d is selected, in sight are %d from %d on", l.cursor, l.height, l.top)
+			}
+			if got := len(l.draw(10, func(inspect.Row, bool) string { return "" })); got != l.height {
+				t.Fatalf("%d lines, want %d", got, l.height)
+			}
+		}
+	})
+}
+
+func TestAFilterFollowsEachKey(t *testing.T) {
+	u := newUser(t, newFake(300), 100, 24)
+	u.press("3", "/").types("0010").expect("11 of 300 match 0010")
+	u.press("backspace", "backspace", "backspace", "backspace").types("!ns-0")
+	u.expect("200 of 300 match !ns-0")
+	u.press("enter").expect("ns-1/web-00001")
+	u.press("esc").expect("1 of 300")
+	u.press("/").types("zzz").expect("no key matches zzz")
+	u.press("esc").expect("1 of 300")
+}
+
+func TestTheFilterTakesPastedText(t *testing.T) {
+	u := newUser(t, newFake(300), 100, 24)
+	u.send(tea.PasteMsg{Content: "ignored"})
+	u.press("3", "/")
+	u.send(tea.PasteMsg{Content: "00299"})
+	u.expect("1 of 300 match 00299")
+}
+
+func TestTheGateObeysItsKeys(t *testing.T) {
+	f := newFake(30).waiting(12)
+	u := newUser(t, f, 120, 30)
+	u.press("2", "space").expect("PAUSED", "space resume")
+	u.press("s", "S", "r").types("12.5").press("enter").expect("limited to 13 deltas a second")
+	u.press("space")
+	want := []string{"pause", "step 1", "step 10", "rate 12.5", "resume"}
+	if !slices.Equal(f.controls, want) {
+		t.Errorf("asked for %q, want %q", f.controls, want)
+	}
+	u.press("r").types("ten").press("enter").expect(`"ten" is not a number`)
+	u.press("r").types("5").press("esc")
+	if !slices.Equal(f.controls, want) {
+		t.Errorf("asked for %q, want %q", f.controls, want)
+	}
+}
+
+func TestAGateOutOfReachSaysSo(t *testing.T) {
+	f := newFake(30)
+	f.readOnly = true
+	u := newUser(t, f, 120, 30)
+	u.press("2", "space").expect("not possible here: read-only")
+	u.press("j").expect("space pause") // the answer goes with the next key
+}
+
+func TestAFrozenViewStandsStill(t *testing.T) {
+	f := newFake(30)
+	u := newUser(t, f, 120, 30)
+	u.press("f").expect("frozen")
+	before := u.sees()
+	f.bump(func() { f.snapshot.Store.Objects = 7777; f.snapshot.At = epoch.Add(time.Hour) })
+	reads := f.reads
+	if u.m.asked != u.m.request() {
+		t.Error("a frozen view wants to be read")
+	}
+	if u.sees() != before || f.reads != reads {
+		t.Errorf("a frozen view has changed:\n%s", u.sees())
+	}
+	// Other screens can be looked at, as of the same moment.
+	u.press("3").expect("30", "ns-0/web-00000", "frozen")
+	if strings.Contains(u.sees(), "7,777") {
+		t.Errorf("the vitals are newer than the frozen ones:\n%s", u.sees())
+	}
+	u.press("f").expect("7,777")
+	if strings.Contains(u.sees(), "frozen") {
+		t.Errorf("still frozen:\n%s", u.sees())
+	}
+}
+
+func TestAnObjectThatIsDeletedStaysInSight(t *testing.T) {
+	f := newFake(30)
+	u := newUser(t, f, 120, 30)
+	u.press("3", "enter").expect("nodeName: node-3")
+	f.remove("ns-0/web-00000")
+	u.look()
+	u.expect("nodeName: node-3", "not in the store any more; this is its last version")
+	u.press("q").expect("KEY")
+}
+
+func TestSearchingAnObject(t *testing.T) {
+	f := newFake(3)
+	u := newUser(t, f, 80, 16)
+	u.press("3", "enter", "/").types("IMAGE").press("enter").expect("image: registry")
+	u.press("/")
+	for range "IMAGE" {
+		u.press("backspace")
+	}
+	u.types("nothere").press("enter").expect("0 lines have nothere")
+	u.press("esc", "g").expect("apiVersion")
+	u.press("G").expect("nodeName")
+}
+
+func TestAnObjectIsLaidOutOncePerVersion(t *testing.T) {
+	f := newFake(3)
+	u := newUser(t, f, 80, 24)
+	u.press("3", "enter")
+	first := u.m.object.document
+	u.look()
+	if again := u.m.object.document; &again.lines[0] != &first.lines[0] {
+		t.Error("the same version was laid out again")
+	}
+	changed := object("ns-0/web-00000")
+	changed.ResourceVersion, changed.JSON = "184468", []byte(`{"kind":"Other"}`)
+	f.bump(func() { f.objects["ns-0/web-00000"] = changed })
+	u.look()
+	u.expect("kind: Other", "rv 184468")
+}
+
+func TestKeysGoDownAndBackUp(t *testing.T) {
+	f := newFake(300)
+	u := newUser(t, f, 80, 24)
+	u.press("4").expect("INDEX")
+	u.press("j", "enter").expect("namespace-00", "3 buckets")
+	u.press("j", "enter").expect("in namespace, 7 objects")
+	u.press("enter").expect("kind: Pod")
+	u.press("esc").expect("in namespace, 7 objects")
+	u.press("esc").expect("3 buckets")
+	u.press("q").expect("INDEX")
+	if _, cmd := u.m.Update(keyPress(t, "q")); cmd == nil || fmt.Sprintf("%T", cmd()) != "tea.QuitMsg" {
+		t.Error("q at the top must quit")
+	}
+}
+
+func TestABucketStaysOpenWhileTheOrderChanges(t *testing.T) {
+	f := newFake(300)
+	u := newUser(t, f, 80, 24)
+	u.press("4", "enter", "enter")
+	open := u.m.screens[screenIndices].(*indicesScreen).value
+	f.bump(func() {
+		for i := range f.buckets["app"] {
+			f.buckets["app"][i].Objects = i
+		}
+	})
+	u.look()
+	if now := u.m.screens[screenIndices].(*indicesScreen).value; now != open {
+		t.Errorf("bucket %q became %q while it was open", open, now)
+	}
+}
+
+func TestHelpListsTheKeysThatHold(t *testing.T) {
+	u := newUser(t, newFake(3), 120, 40)
+	u.press("2", "?").expect("On this screen", "let one delta through", "Everywhere", "freeze the view")
+	u.press("?")
+	if strings.Contains(u.sees(), "On this screen") {
+		t.Error("? must close the help again")
+	}
+	u.press("?", "3") // a key of another screen does not work through the help
+	u.press("esc").expect("popped as it comes")
+}
+
+func TestInformersAreSwitched(t *testing.T) {
+	f := several()
+	u := newUser(t, f, 120, 30)
+	u.press("3", "j", "j", "0").expect("deployments.apps", "backing off")
+	u.press("j", "enter").expect("services")
+	if f.open != 0 && u.m.informer == "services" {
+		t.Errorf("pods is still open though services is looked at")
+	}
+	u.expect("no answer", "not found") // the fake has no inspector for it
+	u.press("[").expect("● watching", "900 objects")
+	if f.open != 1 {
+		t.Errorf("open %d times, want once", f.open)
+	}
+}
+
+func TestOneInformerHasNoListOfInformers(t *testing.T) {
+	u := newUser(t, newFake(3), 120, 30)
+	u.press("0")
+	if strings.Contains(u.sees(), "Informers") {
+		t.Errorf("a list of one:\n%s", u.sees())
+	}
+}
+
+func TestAnInspectorThatFailsIsAState(t *testing.T) {
+	f := newFake(3)
+	u := newUser(t, f, 120, 30)
+	f.err = errors.New("connection lost: \x1b[31mEOF")
+	u.look()
+	u.expect("no answer", "3 objects")
+	if strings.Contains(u.m.View().Content, "\x1b[31mEOF") {
+		t.Error("an error reached the terminal as it was")
+	}
+	f.err = nil
+	u.look()
+	u.expect("● watching")
+}
+
+func TestAProcessWithoutInformersIsAState(t *testing.T) {
+	u := newUser(t, newFake(3), 120, 30)
+	u.m = NewModel(t.Context(), Options{Process: nobody{}, Keymap: defaultKeymap(t)})
+	u.send(tea.WindowSizeMsg{Width: 120, Height: 30})
+	u.look()
+	u.expect("no informer")
+}
+
+func TestTheMouse(t *testing.T) {
+	u := newUser(t, newFake(300), 120, 30)
+	click := func(text string, dx int) {
+		t.Helper()
+		for y, l := range strings.Split(u.sees(), "\n") {
+			if x := strings.Index(l, text); x >= 0 {
+				u.send(tea.MouseClickMsg{X: ansi.StringWidth(l[:x]) + dx, Y: y, Button: tea.MouseLeft})
+				return
+			}
+		}
+		t.Fatalf("%q is not on the screen", text)
+	}
+	click("3 Store", 1)
+	u.expect("KEY")
+	click("ns-0/web-00012", 3)
+	u.expectMarked("ns-0/web-00012")
+	u.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if strings.Contains(u.sees(), "ns-0/web-00000") || !strings.Contains(u.sees(), "ns-0/web-00009") {
+		t.Errorf("the wheel must move by %d rows:\n%s", wheelRows, u.sees())
+	}
+	click("ns-0/web-00012", 3)
+	u.expect("kind: Pod") // the second click opens
+	click("1 Pipeline", 0)
+	click("audit", 0)
+	u.expectMarked("audit")
+	click("4 Indices", 0)
+	click("node ", 0)
+	u.expectMarked("node")
+	click("node-0", 0)
+	u.expectMarked("node-0")
+}
+
+func TestWithoutMouseNoneIsAskedFor(t *testing.T) {
+	u := newUser(t, newFake(3), 100, 24)
+	if u.m.View().MouseMode != tea.MouseModeCellMotion {
+		t.Error("no mouse")
+	}
+	u.m.options.NoMouse = true
+	if u.m.View().MouseMode != tea.MouseModeNone {
+		t.Error("a mouse in spite of NoMouse")
+	}
+}
+
+func TestNothingIsComposedWithoutAReason(t *testing.T) {
+	u := newUser(t, newFake(3), 100, 24)
+	u.m.content = "untouched"
+	u.send(tea.FocusMsg{})
+	u.send(tea.MouseMotionMsg{X: 1, Y: 1})
+	u.send(frameMsg{&frame{seq: u.m.seq - 1}})
+	if u.m.View().Content != "untouched" {
+		t.Error("the screen was composed though nothing changed")
+	}
+}
+
+func TestColourComesFromTheOptionsOrTheEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		color string
+		env   map[string]string
+		want  string
+		set   bool
+	}{
+		{"auto", nil, "", false},
+		{"auto", map[string]string{"NO_COLOR": "yes please"}, "Ascii", true},
+		{"auto", map[string]string{"NO_COLOR": ""}, "", false},
+		{"never", nil, "Ascii", true},
+		{"always", map[string]string{"NO_COLOR": "1"}, "ANSI256", true},
+		{"always", map[string]string{"COLORTERM": "truecolor"}, "TrueColor", true},
+	} {
+		p, set := profile(c.color, func(k string) string { return c.env[k] })
+		if set != c.set || set && p.String() != c.want {
+			t.Errorf("%s %v: %v %v, want %v %v", c.color, c.env, p, set, c.want, c.set)
+		}
+	}
+}

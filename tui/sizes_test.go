@@ -1,0 +1,222 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+var colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// hostile are texts that a cluster may really hold, and some that it may not.
+var hostile = []string{
+	"", "plain", "kube-system/" + strings.Repeat("n", 253), "名前空間/ポッド-七", "e\u0301\u0301\u0301", "\x1b[2J\x1b[31mred",
+	"a\nb\tc\rd", "user\u202etxt.exe", "👩\u200d👩\u200d👧/🇩🇪", "\xff\xfe", "\u0903start", "tab\there", strings.Repeat("ｗ", 60), "\x9b31m",
+}
+
+// wild fills an informer with anything.
+func wild(t *rapid.T) *fake {
+	text := rapid.OneOf(rapid.SampledFrom(hostile), rapid.String())
+	count := rapid.OneOf(rapid.Uint64Range(0, 9), rapid.Uint64())
+	span := rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(-1e9, 1e19/2))
+	f := newFake(rapid.IntRange(0, 40).Draw(t, "objects")).waiting(rapid.IntRange(0, 40).Draw(t, "waiting"))
+	s := &f.snapshot
+	for i := range f.rows {
+		if rapid.Bool().Draw(t, "odd key") {
+			f.rows[i].Key = text.Draw(t, "key")
+			f.rows[i].ResourceVersion = text.Draw(t, "rv")
+			f.rows[i].Updates = count.Draw(t, "updates")
+			f.rows[i].Waiting = int(count.Draw(t, "waiting") >> 1)
+			f.rows[i].Changed = epoch.Add(time.Duration(span.Draw(t, "changed")))
+		}
+	}
+	for i := range f.queue {
+		f.queue[i].Key = text.Draw(t, "queued")
+		f.queue[i].Age = time.Duration(span.Draw(t, "age"))
+	}
+	for i := range s.Listeners {
+		l := &s.Listeners[i]
+		l.Name, l.CurrentKey, l.LastPanic = text.Draw(t, "handler"), text.Draw(t, "current"), text.Draw(t, "panic")
+		l.Pending, l.Delivered, l.Panics = count.Draw(t, "pending"), count.Draw(t, "delivered"), count.Draw(t, "panics")
+		l.Behind, l.Drain, l.InHandler = time.Duration(span.Draw(t, "behind")), time.Duration(span.Draw(t, "drain")), time.Duration(span.Draw(t, "in handler"))
+		l.BusyRate = rapid.Float64Range(0, 1e9).Draw(t, "busy")
+		l.Synced = rapid.Bool().Draw(t, "synced")
+		l.InitialDelivered, l.InitialTotal = count.Draw(t, "delivered"), count.Draw(t, "total")
+	}
+	for i := range s.Indices {
+		s.Indices[i].Largest, s.Indices[i].LastError = text.Draw(t, "largest"), text.Draw(t, "index error")
+		s.Indices[i].Errors = count.Draw(t, "errors")
+	}
+	for name := range f.buckets {
+		for i := range f.buckets[name] {
+			f.buckets[name][i].Value = text.Draw(t, "value")
+		}
+	}
+	s.Informer.Scope, s.Informer.Origin = text.Draw(t, "scope"), text.Draw(t, "origin")
+	s.Informer.State = rapid.SampledFrom([]inspect.State{inspect.StateCreated, inspect.StateRunning, inspect.StateStopped}).Draw(t, "state")
+	s.Informer.Synced = rapid.Bool().Draw(t, "store synced")
+	s.Reflector.Phase = inspect.Phase(rapid.IntRange(0, 7).Draw(t, "phase"))
+	s.Reflector.Error, s.Reflector.ErrorReason = text.Draw(t, "error"), text.Draw(t, "reason")
+	s.Reflector.Received, s.Reflector.Expected = int(count.Draw(t, "received")>>1), rapid.IntRange(-1, 1000).Draw(t, "expected")
+	s.Reflector.EventRate, s.Reflector.Updated = rapid.Float64Range(0, 1e12).Draw(t, "rate"), count.Draw(t, "updated")
+	s.Queue.Gate = inspect.Gate{
+		Mode:  rapid.SampledFrom([]inspect.GateMode{inspect.GateRunning, inspect.GatePaused, inspect.GateLimited}).Draw(t, "gate"),
+		Steps: rapid.IntRange(0, 1000).Draw(t, "steps"),
+	}
+	s.Queue.BackPressure = rapid.Bool().Draw(t, "back-pressure")
+	s.Lost.Journal = count.Draw(t, "lost")
+	if rapid.Bool().Draw(t, "several") {
+		f.others = append(f.others, inspect.Summary{Name: text.Draw(t, "other"), Scope: text.Draw(t, "scope"), Error: text.Draw(t, "error"), Slowest: text.Draw(t, "slowest"), SlowestPending: 3})
+	}
+	return f
+}
+
+// checkScreen returns an error unless the screen has h lines of w cells, and
+// nothing that a terminal would obey but colours.
+func checkScreen(content string, w, h int) error {
+	lines := strings.Split(content, "\n")
+	if len(lines) != h {
+		return fmt.Errorf("%d lines, want %d", len(lines), h)
+	}
+	for y, l := range lines {
+		if got := ansi.StringWidth(l); got != w {
+			return fmt.Errorf("line %d is %d cells wide, want %d: %q", y, got, w, l)
+		}
+		if at := colours.ReplaceAllString(l, ""); strings.ContainsFunc(at, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u202e' }) {
+			return fmt.Errorf("line %d has a control character: %q", y, l)
+		}
+	}
+	return nil
+}
+
+// TestEveryScreenFillsTheTerminal draws any state at any size, and does what a
+// user might.
+func TestEveryScreenFillsTheTerminal(t *testing.T) {
+	keys := []string{
+		"0", "1", "2", "3", "4", "5", "j", "k", "g", "G", "h", "l", "pgup", "pgdown", "ctrl+d", "ctrl+u", "enter", "esc", "/", "o", "m", "n", "N",
+		"tab", "shift+tab", "?", "f", "r", "space", "s", "S", "x", "é", "[", "]",
+	}
+	keymap := defaultKeymap(t)
+	rapid.Check(t, func(t *rapid.T) {
+		f := wild(t)
+		w, h := rapid.IntRange(0, 210).Draw(t, "width"), rapid.IntRange(0, 70).Draw(t, "height")
+		m := NewModel(context.Background(), Options{Process: f, Keymap: keymap, ASCII: rapid.Bool().Draw(t, "ascii")})
+		u := &user{m: m}
+		u.send(tea.WindowSizeMsg{Width: w, Height: h})
+		u.look()
+		check := func(after string) {
+			if w == 0 || h == 0 {
+				return
+			}
+			if err := checkScreen(u.m.View().Content, w, h); err != nil {
+				t.Fatalf("after %s at %dx%d: %v", after, w, h, err)
+			}
+		}
+		check("the start")
+		for range rapid.IntRange(0, 25).Draw(t, "actions") {
+			switch rapid.IntRange(0, 9).Draw(t, "action") {
+			case 0:
+				w, h = rapid.IntRange(0, 210).Draw(t, "width"), rapid.IntRange(0, 70).Draw(t, "height")
+				u.send(tea.WindowSizeMsg{Width: w, Height: h})
+				check("a resize")
+			case 1:
+				u.send(tea.MouseClickMsg{X: rapid.IntRange(0, 210).Draw(t, "x"), Y: rapid.IntRange(0, 70).Draw(t, "y"), Button: tea.MouseLeft})
+				check("a click")
+			case 2:
+				u.send(tea.MouseWheelMsg{Button: rapid.SampledFrom([]tea.MouseButton{tea.MouseWheelUp, tea.MouseWheelDown}).Draw(t, "wheel")})
+				check("a turn of the wheel")
+			case 3:
+				f.bump(func() { f.snapshot.At = f.snapshot.At.Add(time.Second) })
+				u.look()
+				check("a second")
+			default:
+				key := rapid.SampledFrom(keys).Draw(t, "key")
+				msg, _ := keyNamed(key)
+				u.send(msg)
+				check(key)
+			}
+		}
+	})
+}
+
+// TestLayoutsCoverTheTerminal: the parts lie one under the other and fill it.
+func TestLayoutsCoverTheTerminal(t *testing.T) {
+	for _, c := range []struct {
+		w, h, body, panes int
+		tooSmall          bool
+	}{
+		{40, 10, 7, 1, true},
+		{59, 16, 13, 1, true},
+		{60, 15, 12, 1, true},
+		{60, 16, 13, 1, false},
+		{80, 20, 17, 1, false},
+		{80, 24, 20, 1, false},
+		{99, 24, 20, 1, false},
+		{100, 24, 20, 2, false},
+		{159, 40, 36, 2, false},
+		{160, 40, 36, 3, false},
+	} {
+		l := newLayout(c.w, c.h)
+		if l.body.h != c.body || l.tooSmall != c.tooSmall || panes(c.w) != c.panes {
+			t.Errorf("%dx%d: body %d, too small %v, %d panes; want %d, %v, %d", c.w, c.h, l.body.h, l.tooSmall, panes(c.w), c.body, c.tooSmall, c.panes)
+		}
+		if l.footer.y != c.h-1 || l.body.y+l.body.h != l.footer.y || l.body.y < l.tabs.y+1 {
+			t.Errorf("%dx%d: the parts do not lie under each other: %+v", c.w, c.h, l)
+		}
+	}
+}
+
+// TestTheHeaderKeepsWhatMatters narrows the terminal until it is too small.
+func TestTheHeaderKeepsWhatMatters(t *testing.T) {
+	f := newFake(48211).with(paused).with(func(s *inspect.Snapshot) { s.Lost.Journal = 12 })
+	gone := []string{"DeltaFIFO", "prod-eu/admin", "ev/s", "rv 184467"}
+	dropped := 0
+	for w := 130; w >= leastWidth; w-- {
+		u := newUser(t, f, w, 20)
+		header, _, _ := strings.Cut(u.sees(), "\n")
+		for _, must := range []string{"pods", "PAUSED", "lost 12", "● watching", "⚠ 2"} {
+			if !strings.Contains(header, must) {
+				t.Errorf("at %d columns the header has lost %q: %s", w, must, header)
+			}
+		}
+		for i, s := range gone {
+			if !strings.Contains(header, s) {
+				if i > dropped {
+					t.Errorf("at %d columns %q is gone before %q: %s", w, s, gone[dropped], header)
+				}
+				dropped = max(dropped, i+1)
+			}
+		}
+	}
+	if dropped != len(gone) {
+		t.Errorf("only %v went", gone[:dropped])
+	}
+}
+
+// TestTabsNarrowInSteps: counts go before names, and neither the current name
+// nor a warning goes.
+func TestTabsNarrowInSteps(t *testing.T) {
+	u := newUser(t, newFake(48211).waiting(31), 100, 20)
+	tabs := func(w int) string {
+		u.send(tea.WindowSizeMsg{Width: w, Height: 20})
+		return strings.Split(u.sees(), "\n")[1]
+	}
+	for w, want := range map[int]string{
+		100: "  1 Pipeline   2 Queue 148   3 Store 48,211   4 Indices 3 ⚠ 5 Handlers 3 ⚠",
+		72:  "  1 Pipeline   2 Queue   3 Store   4 Indices 3 ⚠ 5 Handlers 3 ⚠",
+		60:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠",
+	} {
+		if got := strings.TrimRight(tabs(w), " "); got != want {
+			t.Errorf("at %d columns: %q, want %q", w, got, want)
+		}
+	}
+}
