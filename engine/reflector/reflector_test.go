@@ -45,7 +45,7 @@ func bubble(t *testing.T, o Options, test func(t *testing.T, s *server, r *Refle
 		test(t, s, r)
 		cancel()
 		<-ended
-		if n := s.leaked(); n > 0 {
+		if n := s.stopLeaked(); n > 0 {
 			t.Errorf("%d watches were not stopped", n)
 		}
 	})
@@ -239,7 +239,7 @@ func TestAToleratedPanicEndsTheRound(t *testing.T) {
 		if q := r.Requests()[0]; q.Outcome != inspect.OutcomeFailed || q.Next != nextRelist || q.NextAt.IsZero() {
 			t.Errorf("the request during the panic = %+v, want failed, then a relist", q)
 		}
-		if s.leaked() > 0 {
+		if s.stopLeaked() > 0 {
 			t.Error("the watch was not stopped")
 		}
 		time.Sleep(2 * time.Second)

@@ -93,7 +93,7 @@ func play(t *testing.T, text string) string {
 		}
 	}
 	s.stop()
-	if n := s.server.leaked(); n > 0 {
+	if n := s.server.stopLeaked(); n > 0 {
 		t.Errorf("%d watches were not stopped", n)
 	}
 	return out.String()

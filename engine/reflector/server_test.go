@@ -137,8 +137,8 @@ func (s *server) current() *scriptedWatch {
 	return s.opened[len(s.opened)-1]
 }
 
-// leaked counts the watches that nobody stopped.
-func (s *server) leaked() int {
+// stopLeaked stops the watches that nobody stopped, and counts them.
+func (s *server) stopLeaked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
@@ -146,6 +146,7 @@ func (s *server) leaked() int {
 		select {
 		case <-w.stopped:
 		default:
+			w.Stop()
 			n++
 		}
 	}
