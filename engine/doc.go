@@ -51,9 +51,9 @@
 //   - If a handler's registration has synced, the store has been given one full
 //     list and this handler all of it.
 //   - If Run has returned, every goroutine has ended.
-//   - If an object cannot be applied (its key function fails, say), it is tried
-//     again a few times and then set aside and counted; its neighbours are not
-//     held up.
+//   - If an object has no key, its transform fails, or it cannot be applied, it
+//     is set aside and listed with the reason; its neighbours go on, and what the
+//     store has of it stays.
 //
 // # Deviations from client-go v0.37.2
 //
@@ -72,9 +72,16 @@
 //	the queue's lock is never held while     client-go holds it when 2,000 deltas
 //	a batch is handled                       wait; here the reflector is held back
 //	                                         instead, and the screen says so
+//	an object without a key, or whose        client-go loses it with a log line, or
+//	transform fails, is set aside            refuses the whole list with it
+//	a delta that cannot be applied is        client-go loses it, and the rest of its
+//	tried again, then set aside              batch
 //	a nil handler is refused                 client-go panics at the first event
 //	watch error handlers get a Reflector     client-go's has no exported state
 //	that never ran                           besides its resource version
+//
+// Each is an option of its own in Hardening, or follows from the queue; with
+// Options.Strict none of them holds but the last two.
 //
 // # Cost
 //

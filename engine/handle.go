@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine/deltafifo"
@@ -18,18 +19,14 @@ type scratch struct {
 	sources       []int // the entry that each op came from
 	notifications []processor.Notification
 	failed        []deltafifo.Entry
-	lost          int // objects of a list that could not be applied
 }
 
 // handleStats counts what HandleDeltas did.
 type handleStats struct {
-	deltas      uint64
-	rate        tap.Rate
-	changes     tap.Rate // of the store
-	latency     tap.Latency
-	quarantined uint64
-	lastError   error
-	lastKey     string
+	deltas  uint64
+	rate    tap.Rate
+	changes tap.Rate // of the store
+	latency tap.Latency
 }
 
 // resyncStats remembers the last round.
@@ -64,10 +61,9 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 	if reached != "" {
 		i.store.Bookmark(reached)
 	}
-	err, key := i.notifications(batch)
+	i.notifications(batch)
 	i.processor.Publish(s.notifications)
-	i.quarantine(s.lost)
-	i.count(len(s.ops), time.Since(began), err, key)
+	i.count(len(s.ops), time.Since(began))
 	failed := s.failed
 	clear(s.ops) // don't keep objects alive until the next batch
 	clear(s.notifications)
@@ -123,18 +119,16 @@ func (i *Informer) replaceAll(objects []any) {
 }
 
 // notifications turns what the store did into what handlers are told, and
-// collects the entries that failed, with the last error and its key.
-func (i *Informer) notifications(batch []deltafifo.Entry) (lastErr error, lastKey string) {
+// collects the entries that failed.
+func (i *Informer) notifications(batch []deltafifo.Entry) {
 	s := &i.scratch
-	s.notifications, s.failed, s.lost = s.notifications[:0], s.failed[:0], 0
+	s.notifications, s.failed = s.notifications[:0], s.failed[:0]
 	for n := range s.ops {
 		op, e := &s.ops[n], &batch[s.sources[n]]
 		if op.Err != nil {
-			lastErr, lastKey = op.Err, op.Key
-			if e.Key == op.Key {
+			i.quarantined.add(stageApply, op.Key, op.Object, op.Err)
+			if e.Key == op.Key { // else one of many in an entry that is not tried again
 				s.failed = append(s.failed, *e)
-			} else {
-				s.lost++ // one of many in one entry, which is not tried again
 			}
 			continue
 		}
@@ -142,9 +136,28 @@ func (i *Informer) notifications(batch []deltafifo.Entry) (lastErr error, lastKe
 		if note.Kind != processor.Delete {
 			i.mutations.AddObject(note.New)
 		}
+		if i.options.Hardening.SplitIdentity && otherObject(&note) {
+			s.notifications = append(s.notifications, processor.Notification{
+				Kind: processor.Delete, Cause: note.Cause, Old: cache.DeletedFinalStateUnknown{Key: op.Key, Obj: note.Old},
+			})
+			note.Kind, note.Old, note.DueOnly = processor.Add, nil, false
+		}
 		s.notifications = append(s.notifications, note)
 	}
-	return lastErr, lastKey
+}
+
+// otherObject says whether an update is from one object to another that has
+// taken its name.
+func otherObject(n *processor.Notification) bool {
+	if n.Kind != processor.Update {
+		return false
+	}
+	before, err := meta.Accessor(n.Old)
+	if err != nil {
+		return false
+	}
+	after, err := meta.Accessor(n.New)
+	return err == nil && before.GetUID() != after.GetUID()
 }
 
 // notification says what handlers are told of one delta that the store took.
@@ -173,27 +186,14 @@ func notification(op *store.Op, e *deltafifo.Entry) processor.Notification {
 }
 
 // count records a batch of n deltas that took d.
-func (i *Informer) count(n int, d time.Duration, err error, key string) {
-	i.statsMu.Lock()
-	defer i.statsMu.Unlock()
-	if n > 0 {
-		i.stats.deltas += uint64(n)
-		i.stats.latency.Record(time.Now(), d/time.Duration(n), n)
-	}
-	if err != nil {
-		i.stats.lastError, i.stats.lastKey = err, key
-	}
-}
-
-// quarantine counts deltas that were tried often enough and are given up.
-func (i *Informer) quarantine(n int) {
+func (i *Informer) count(n int, d time.Duration) {
 	if n == 0 {
 		return
 	}
 	i.statsMu.Lock()
-	i.stats.quarantined += uint64(n)
-	i.statsMu.Unlock()
-	i.generation.Bump()
+	defer i.statsMu.Unlock()
+	i.stats.deltas += uint64(n)
+	i.stats.latency.Record(time.Now(), d/time.Duration(n), n)
 }
 
 // shouldResync asks the processor whose turn it is and remembers the answer.

@@ -57,6 +57,8 @@ type Informer struct {
 	lw         cache.ListerWatcher
 	synced     chan struct{} // closed once the first list has been applied
 	viewers    viewers
+	// quarantined lists what the intake and HandleDeltas set aside.
+	quarantined quarantine
 
 	// handleMu is held while deltas are applied and their notifications
 	// published, so that a handler that joins late sees the store and then
@@ -100,6 +102,7 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.O
 
 // New returns an informer that is not running yet.
 func New(lw cache.ListerWatcher, example runtime.Object, o Options) *Informer {
+	o = o.strictly()
 	i := &Informer{
 		options:      o,
 		example:      example,
@@ -117,11 +120,12 @@ func New(lw cache.ListerWatcher, example runtime.Object, o Options) *Informer {
 		i.name = strings.TrimLeft(i.description(), "*")
 	}
 	i.gate = newGate(&i.generation)
-	i.store = store.New(i.keyFunc, o.Indexers, store.Options{})
+	i.store = store.New(i.keyFunc, o.Indexers, o.storeOptions())
 	i.processor = processor.New(processor.Options{
-		HandlerPanic: o.HandlerPanic,
-		Generation:   &i.generation,
-		Upstream:     i.HasSyncedChecker(),
+		HandlerPanic:   o.HandlerPanic,
+		SkipBusyResync: o.Hardening.SkipBusyResync,
+		Generation:     &i.generation,
+		Upstream:       i.HasSyncedChecker(),
 	})
 	if o.Registry != nil {
 		o.Registry.add(i)
@@ -176,7 +180,7 @@ func (i *Informer) Run(stopCh <-chan struct{}) {
 //  3. Each listener's goroutine takes from the processor's log at its own pace.
 func (i *Informer) RunWithContext(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
-	if !i.begin(ctx) {
+	if !i.begin() {
 		klog.FromContext(ctx).Info("Warning: an informer runs once; this one was started before", "informer", i.name)
 		return
 	}
@@ -204,30 +208,42 @@ func (i *Informer) RunWithContext(ctx context.Context) {
 }
 
 // begin builds the queue and the reflector; false if that has happened before.
-func (i *Informer) begin(ctx context.Context) bool {
+func (i *Informer) begin() bool {
 	i.lifeMu.Lock()
 	defer i.lifeMu.Unlock()
 	if i.state != inspect.StateCreated {
 		return false
 	}
-	i.queue = i.newQueue()
-	i.reflector = reflector.New(i.lw, i.example, i.queue, i.reflectorOptions())
+	queue, fill := i.newQueue()
+	i.queue = queue
+	i.reflector = reflector.New(i.lw, i.example, fill, i.reflectorOptions())
 	i.state, i.started = inspect.StateRunning, time.Now()
 	i.generation.Bump()
 	return true
 }
 
-func (i *Informer) newQueue() queue {
+// newQueue returns the queue, and what the reflector fills it through.
+func (i *Informer) newQueue() (queue, cache.ReflectorStore) {
 	o := deltafifo.Options{
 		KeyFunc:      i.keyFunc,
 		KnownObjects: i.store,
-		Transformer:  i.transform,
 		Generation:   &i.generation,
 	}
-	if i.options.Queue == InOrder {
-		return deltafifo.NewInOrder(o)
+	stock := i.options.Strict || i.options.Hardening.RefuseBadObjects
+	if stock {
+		o.Transformer = i.transform
 	}
-	return deltafifo.New(o)
+	if i.options.Strict {
+		o.MaxAttempts = -1
+	}
+	var q queue = deltafifo.New(o)
+	if i.options.Queue == InOrder {
+		q = deltafifo.NewInOrder(o)
+	}
+	if stock {
+		return q, q
+	}
+	return q, &intake{queue: q, store: i.store, keyFunc: i.keyFunc, transform: i.transform, quarantine: &i.quarantined}
 }
 
 func (i *Informer) reflectorOptions() reflector.Options {
@@ -271,9 +287,8 @@ func (i *Informer) awaitSync(ctx context.Context) {
 // popLoop takes from the queue what the gate lets through until ctx ends.
 func (i *Informer) popLoop(ctx context.Context) {
 	for i.gate.wait(ctx) == nil {
-		taken, dropped, err := i.queue.PopEntries(i.gate.admit, i.handle)
+		taken, _, err := i.queue.PopEntries(i.gate.admit, i.handle)
 		i.gate.spend(taken)
-		i.quarantine(len(dropped))
 		if errors.Is(err, cache.ErrFIFOClosed) {
 			return
 		}

@@ -25,6 +25,10 @@ func (i *Informer) Snapshot(context.Context) (inspect.Snapshot, error) {
 		Indices:    i.store.IndexVitals(),
 		Listeners:  i.processor.Listeners(now),
 	}
+	s.Handle.Quarantined, s.Quarantine = i.quarantined.vitals()
+	if len(s.Quarantine) > 0 {
+		s.Handle.LastKey, s.Handle.LastError = s.Quarantine[0].Key, s.Quarantine[0].Error
+	}
 	queue, reflector := i.stages()
 	s.Queue = inspect.QueueVitals{Kind: i.options.Queue.String()}
 	if queue != nil {
@@ -69,17 +73,11 @@ func (i *Informer) vitals() inspect.InformerVitals {
 func (i *Informer) handleVitals(now time.Time) inspect.HandleVitals {
 	i.statsMu.Lock()
 	defer i.statsMu.Unlock()
-	v := inspect.HandleVitals{
-		Deltas:      i.stats.deltas,
-		Rate:        i.stats.rate.Sample(now, i.stats.deltas),
-		Time:        i.stats.latency.Summary(),
-		Quarantined: i.stats.quarantined,
-		LastKey:     i.stats.lastKey,
+	return inspect.HandleVitals{
+		Deltas: i.stats.deltas,
+		Rate:   i.stats.rate.Sample(now, i.stats.deltas),
+		Time:   i.stats.latency.Summary(),
 	}
-	if i.stats.lastError != nil {
-		v.LastError = i.stats.lastError.Error()
-	}
-	return v
 }
 
 func (i *Informer) storeVitals(now time.Time) inspect.StoreVitals {

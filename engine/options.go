@@ -7,6 +7,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine/processor"
+	"github.com/informeter/informeter/engine/store"
 )
 
 // HandlerPanic says what becomes of a handler's panic.
@@ -57,6 +58,10 @@ type Options struct {
 	Resync   time.Duration
 	Indexers cache.Indexers
 	Queue    Queue
+	// Strict is stock client-go v0.37.2 in every observable: the InOrder queue,
+	// no hardening, an index function that fails ends the process, a delta that
+	// cannot be applied is not tried again.
+	Strict bool
 	// Registry, if not nil, is where the informer can be found.
 	Registry *Registry
 	// HandlerPanic is Crash or Contain.
@@ -90,9 +95,44 @@ type Hardening struct {
 	// taken for dead. Unlike client-go, which trusts the server to end it.
 	// Default 1m.
 	WatchGrace time.Duration
+	// RefuseBadObjects lets an object whose key function or transform fails have
+	// its way, as in client-go: a list with one is refused as a whole, and one
+	// that comes by a watch is lost with a log line. By default it is set aside,
+	// see Snapshot's Quarantine, and what the store has of it stays.
+	RefuseBadObjects bool
 	// RestartResync lets the resync timer begin anew with every connection, as
 	// client-go does, so that a flaky one never gets there. Default false.
 	RestartResync bool
+
+	// What follows changes what handlers are told, so it is off by default.
+
+	// SkipBusyResync leaves a handler out of a resync round while it has not been
+	// given all of its last one, so that a resync cannot outrun it.
+	SkipBusyResync bool
+	// SplitIdentity tells handlers of an update from one object to another of the
+	// same name (another UID) as a deletion, with a tombstone, and an addition.
+	SplitIdentity bool
+}
+
+// strictly returns the options with everything that Strict rules out taken back.
+func (o Options) strictly() Options {
+	if o.Strict {
+		o.Queue = InOrder
+		o.HandlerPanic = Crash
+		o.Hardening = Hardening{
+			WatchSpacing: -1, EndMarkerDeadline: -1, WatchGrace: -1,
+			RefuseBadObjects: true, RestartResync: true,
+		}
+	}
+	return o
+}
+
+// storeOptions says what becomes of an index function that fails.
+func (o Options) storeOptions() store.Options {
+	if o.Strict {
+		return store.Options{IndexFailure: store.Crash}
+	}
+	return store.Options{}
 }
 
 // orDefault returns d, the default for 0, and 0 for what is switched off.

@@ -16,8 +16,10 @@ type Snapshot struct {
 	Indices    []IndexVitals    `json:"indices"`
 	Listeners  []ListenerVitals `json:"listeners"`
 	Resync     ResyncVitals     `json:"resync"`
-	Requests   RequestVitals    `json:"requests"`
-	Lost       LostVitals       `json:"lost"`
+	// Quarantine holds the newest of what was set aside, the newest first.
+	Quarantine []Quarantined `json:"quarantine,omitempty"`
+	Requests   RequestVitals `json:"requests"`
+	Lost       LostVitals    `json:"lost"`
 }
 
 // State is where an informer stands in its single life.
@@ -140,10 +142,24 @@ type HandleVitals struct {
 	Rate   float64 `json:"rate"`
 	// Time is per delta: a batch's time divided by the deltas in it.
 	Time Latency `json:"time"`
-	// Quarantined counts deltas that could not be applied and were set aside.
+	// Quarantined counts what could not be enqueued or applied and was set aside.
 	Quarantined uint64 `json:"quarantined"`
 	LastError   string `json:"lastError,omitempty"`
 	LastKey     string `json:"lastErrorKey,omitempty"`
+}
+
+// Quarantined is one object, or one key's newest failure, that was set aside so
+// that its neighbours could go on.
+type Quarantined struct {
+	// Key is empty where the object has none.
+	Key             string `json:"key"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	// Stage names what failed: "key", "transform" or "apply".
+	Stage string    `json:"stage"`
+	Error string    `json:"error"`
+	At    time.Time `json:"at"`
+	// Times counts how often it happened to this key at this stage.
+	Times uint64 `json:"times"`
 }
 
 // StoreVitals says what the cache holds.
@@ -217,7 +233,10 @@ type ListenerVitals struct {
 	ResyncAsked   time.Duration `json:"resyncAskedNs"`
 	ResyncGranted time.Duration `json:"resyncGrantedNs"`
 	ResyncSeen    time.Duration `json:"resyncSeenNs"`
-	NextResync    time.Time     `json:"nextResync,omitzero"`
+	// ResyncSkipped counts the rounds it was passed over because it was still
+	// busy with the one before; 0 unless the informer is told to.
+	ResyncSkipped uint64    `json:"resyncSkipped,omitempty"`
+	NextResync    time.Time `json:"nextResync,omitzero"`
 	// Removing: removed, and its last call has not returned yet.
 	Removing  bool   `json:"removing,omitempty"`
 	Panics    uint64 `json:"panics"`

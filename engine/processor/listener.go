@@ -37,10 +37,14 @@ type Listener struct {
 
 	// Guarded by the processor's mu. asked, granted and nextResync are the
 	// resync periods and when the next is due; due says whether DueOnly
-	// notifications are for it.
+	// notifications are for it. roundEnd is what addressed was after its last
+	// resync round, skipped how many rounds it was passed over; both stay 0
+	// unless busy listeners are.
 	asked, granted time.Duration
 	nextResync     time.Time
 	due            bool
+	roundEnd       uint64
+	skipped        uint64
 
 	// joined and joinedInitial are the processor's counts when it was added; own
 	// and ownInitial count what was addressed to it and not to every listener.

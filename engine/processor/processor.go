@@ -34,6 +34,9 @@ const (
 // works.
 type Options struct {
 	HandlerPanic PanicPolicy
+	// SkipBusyResync passes a listener over that is due for a resync and has not
+	// been given all of the last one.
+	SkipBusyResync bool
 	// Generation is bumped when something a reader could see has changed. May
 	// be nil.
 	Generation *tap.Generation
@@ -67,6 +70,7 @@ var ErrStopped = errors.New("processor has stopped")
 // same time as Publish: what a late listener is given has to fit what follows.
 type Processor struct {
 	panicPolicy PanicPolicy
+	skipBusy    bool
 	generation  *tap.Generation
 	upstream    cache.DoneChecker
 	keyFunc     cache.KeyFunc
@@ -109,6 +113,7 @@ type Processor struct {
 func New(o Options) *Processor {
 	p := &Processor{
 		panicPolicy: o.HandlerPanic,
+		skipBusy:    o.SkipBusyResync,
 		generation:  o.Generation,
 		upstream:    o.Upstream,
 		keyFunc:     o.KeyFunc,

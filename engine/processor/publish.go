@@ -16,6 +16,9 @@ func (p *Processor) Publish(batch []Notification) {
 	p.awake.Add(1)
 	first := p.tail.head()
 	toAll, toDue := p.appendLocked(batch)
+	if p.skipBusy {
+		p.markRoundLocked(batch)
+	}
 	end := p.tail.head().seq()
 	for _, l := range p.listeners {
 		if toAll || toDue && p.due.includes(l) {

@@ -1,12 +1,20 @@
 package processor
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
 
 // ShouldResync says whether a listener is due for a resync, and remembers which:
 // until the next call DueOnly notifications are for those. Those that are due
 // wait for their period again. A listener is due at its registration, until the
 // first call: client-go's rule, by which a relist of unchanged objects reaches
 // every handler of an informer that never resyncs.
+//
+// With Options.SkipBusyResync a listener that has not been given all of its last
+// round is passed over, and waits for its period again.
 func (p *Processor) ShouldResync(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -18,8 +26,12 @@ func (p *Processor) ShouldResync(now time.Time) bool {
 		due := l.granted != 0 && !now.Before(l.nextResync)
 		if due {
 			l.nextResync = now.Add(l.granted)
-			any = true
+			if p.skipBusy && l.delivered.Load() < l.roundEnd {
+				l.skipped++
+				due = false
+			}
 		}
+		any = any || due
 		if due != l.due {
 			l.due = due
 			p.dueKnown = false
@@ -30,6 +42,19 @@ func (p *Processor) ShouldResync(now time.Time) bool {
 		p.generation.Bump()
 	}
 	return any
+}
+
+// markRoundLocked notes, for listeners that are due, how far they have to get to
+// be done with the resync round that the batch is part of, if it is.
+func (p *Processor) markRoundLocked(batch []Notification) {
+	if !slices.ContainsFunc(batch, func(n Notification) bool { return n.Cause == inspect.CauseResync }) {
+		return
+	}
+	for _, l := range p.listeners {
+		if l.due && !l.retired.Load() {
+			l.roundEnd = l.addressed()
+		}
+	}
 }
 
 // Due returns how many listeners the last ShouldResync found due.

@@ -47,6 +47,7 @@ func (l *Listener) registrationLocked() inspect.ListenerVitals {
 		Explorer:      l.explorer,
 		ResyncAsked:   l.asked,
 		ResyncGranted: l.granted,
+		ResyncSkipped: l.skipped,
 	}
 	if l.granted != 0 && !l.explorer {
 		v.NextResync = l.nextResync

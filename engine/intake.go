@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// intake stands between the reflector and the queue and keeps out what cannot be
+// enqueued, so that one bad object costs nobody else.
+//
+//	Reflector ──▶ intake ──▶ queue
+//	                │ no key, transform fails or panics
+//	                ▼
+//	             quarantine
+//
+// Unlike client-go, where an object whose transform fails is lost with a log
+// line if it comes by a watch, and takes the whole list with it if it comes by a
+// list, it is set aside with the reason. If the store has an earlier version it
+// keeps that one: a list that leaves out the bad object would bury it.
+//
+// It passes no errors on: what it lets through the queue takes.
+type intake struct {
+	queue
+	store      cache.KeyGetter
+	keyFunc    cache.KeyFunc
+	transform  cache.TransformFunc // nil passes objects as they are
+	quarantine *quarantine
+}
+
+var (
+	_ cache.ReflectorStore         = (*intake)(nil)
+	_ cache.ReflectorBookmarkStore = (*intake)(nil)
+)
+
+// errNoObject says that a transform gave nothing back.
+var errNoObject = errors.New("the transform returned no object")
+
+// Add enqueues obj as added, if it can be.
+func (in *intake) Add(obj any) error { return in.one(obj, in.queue.Add) }
+
+// Update enqueues obj as updated, if it can be.
+func (in *intake) Update(obj any) error { return in.one(obj, in.queue.Update) }
+
+// Delete enqueues the deletion of obj. One whose transform fails is still
+// deleted, as it came.
+func (in *intake) Delete(obj any) error {
+	if _, ok := in.keyOf(obj); !ok {
+		return nil
+	}
+	if fit, err := in.apply(obj); err == nil {
+		obj = fit
+	}
+	return in.queue.Delete(obj)
+}
+
+func (in *intake) one(obj any, enqueue func(any) error) error {
+	key, ok := in.keyOf(obj)
+	if !ok {
+		return nil
+	}
+	fit, err := in.apply(obj)
+	if err != nil {
+		in.quarantine.add(stageTransform, key, obj, err)
+		return nil
+	}
+	return enqueue(fit)
+}
+
+// Replace enqueues a list without what cannot be enqueued.
+func (in *intake) Replace(list []any, rv string) error {
+	fits := make([]any, 0, len(list))
+	for _, obj := range list {
+		key, ok := in.keyOf(obj)
+		if !ok {
+			continue
+		}
+		fit, err := in.apply(obj)
+		if err != nil {
+			in.quarantine.add(stageTransform, key, obj, err)
+			stored, exists, _ := in.store.GetByKey(key) // its error is always nil
+			if !exists {
+				continue
+			}
+			fit = stored
+		}
+		fits = append(fits, fit)
+	}
+	return in.queue.Replace(fits, rv)
+}
+
+// keyOf returns an object's key; without one the object is set aside.
+func (in *intake) keyOf(obj any) (string, bool) {
+	key, err := in.keyFunc(obj)
+	if err != nil {
+		in.quarantine.add(stageKey, "", obj, err)
+	}
+	return key, err == nil
+}
+
+// apply runs the transform. Tombstones pass it by, as in client-go.
+func (in *intake) apply(obj any) (fit any, err error) {
+	if in.transform == nil {
+		return obj, nil
+	}
+	if _, tombstone := obj.(cache.DeletedFinalStateUnknown); tombstone {
+		return obj, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the transform panicked: %v", p)
+		}
+	}()
+	if fit, err = in.transform(obj); err == nil && fit == nil {
+		err = errNoObject
+	}
+	return fit, err
+}
