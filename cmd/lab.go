@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine"
+	"github.com/informeter/informeter/engine/source"
 )
 
 // stopPatience is how long whoever quits waits for the informers to end.
@@ -33,7 +34,7 @@ func startLab(ctx context.Context, o opened, queue engine.Queue, resync time.Dur
 			Scope:        s.Scope,
 			Origin:       s.Origin,
 			Queue:        queue,
-			Resync:       resync,
+			Resync:       checkPeriod(s, resync),
 			Indexers:     s.Indexers,
 			Registry:     l.registry,
 			HandlerPanic: engine.Contain,
@@ -59,6 +60,18 @@ func startLab(ctx context.Context, o opened, queue engine.Queue, resync time.Dur
 		l.running.Go(func() { i.RunWithContext(ctx) })
 	}
 	return l, nil
+}
+
+// checkPeriod is how often an informer has to ask whose turn it is to resync:
+// as its source's handlers ask, if nobody said otherwise. An informer that never
+// asks grants none of them a period.
+func checkPeriod(s source.Source, resync time.Duration) time.Duration {
+	for _, h := range s.Handlers {
+		if h.Resync > 0 && (resync == 0 || h.Resync < resync) {
+			resync = h.Resync
+		}
+	}
+	return resync
 }
 
 // stop ends the informers and waits for them, though not for ever: a handler may
