@@ -52,6 +52,20 @@ func (f *fake) bump(change func()) {
 	}
 }
 
+// count returns how often the vitals were read.
+func (f *fake) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reads
+}
+
+// viewers returns how many look.
+func (f *fake) viewers() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open
+}
+
 func (f *fake) Open() (func(), error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -38,12 +38,17 @@ type Options struct {
 // it is on screen.
 func Run(ctx context.Context, o Options) error { return run(ctx, o) }
 
+// writesPerSecond is how often what was drawn is written to the terminal. The
+// writer wakes for each, changes or not: at 120 that alone is a hundredth of a
+// core. At 75 a key's answer waits 13 ms for it at most.
+const writesPerSecond = 75
+
 func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what is still being read
 	m := NewModel(ctx, o)
 	defer m.source.close()
-	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(120)}, more...)
+	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(writesPerSecond)}, more...)
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
 	}
