@@ -1,3 +1,5 @@
+//go:build unix
+
 package cmd
 
 import (
@@ -5,9 +7,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
 )
 
 func interruptSelf(t *testing.T, s syscall.Signal) {
@@ -60,5 +65,21 @@ func TestInterruptedWhileOpening(t *testing.T) {
 		if got.code != 130 || got.stderr != "" || got.stdout != "" {
 			t.Errorf("%q: code %d, said %q, printed %q", args, got.code, got.stderr, got.stdout)
 		}
+	}
+}
+
+// Who is tired of waiting gets what there is.
+func TestInterruptedSnapshot(t *testing.T) {
+	isolate(t)
+	var once sync.Once
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		once.Do(func() { interruptSelf(t, syscall.SIGINT) })
+		mute(w, r)
+	})
+	got := run(t, "snapshot", "--server", server, "--for", "1h")
+	var s inspect.Snapshot
+	parseSnapshot(t, got.stdout, &s)
+	if got.code != 2 {
+		t.Errorf("code %d, said %q", got.code, got.stderr)
 	}
 }

@@ -4,16 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -137,26 +138,6 @@ func TestSnapshotThatIsNotSynced(t *testing.T) {
 	}
 }
 
-// Who is tired of waiting gets what there is.
-func TestInterruptedSnapshot(t *testing.T) {
-	isolate(t)
-	var once sync.Once
-	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		once.Do(func() {
-			if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-				t.Error(err)
-			}
-		})
-		mute(w, r)
-	})
-	got := run(t, "snapshot", "--server", server, "--for", "1h")
-	var s inspect.Snapshot
-	parseSnapshot(t, got.stdout, &s)
-	if got.code != 2 {
-		t.Errorf("code %d, said %q", got.code, got.stderr)
-	}
-}
-
 // closedPipe is an output whose reader has gone.
 type closedPipe struct{}
 
@@ -187,6 +168,29 @@ func TestLogFile(t *testing.T) {
 	}
 }
 
+func TestLogTakesInTheStandardLibrarys(t *testing.T) {
+	name := writeFile(t, "log", "")
+	_, stop, err := startLog(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Print("http: unsolicited response")
+	klog.Background().Info("watch ended")
+	stop()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"http: unsolicited response\n", `msg="watch ended"`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if log.Writer() != os.Stderr {
+		t.Error("the standard logger was not given back")
+	}
+}
+
 // A credential plugin neither writes over the screen nor takes the keyboard.
 func TestCredentialPlugin(t *testing.T) {
 	isolate(t)
@@ -210,8 +214,8 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	}
 	config := writeFile(t, "config", fmt.Sprintf(`{current-context: c, clusters: [{name: c, cluster: {server: %q, insecure-skip-tls-verify: true}}], contexts: [{name: c, context: {cluster: c, user: u}}],
 		users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: %q, interactiveMode: IfAvailable}}}]}`, server.URL, plugin))
-	log := writeFile(t, "log", "")
-	got := run(t, "snapshot", "--kubeconfig", config, "--for", "500ms", "--log-file", log)
+	logFile := writeFile(t, "log", "")
+	got := run(t, "snapshot", "--kubeconfig", config, "--for", "500ms", "--log-file", logFile)
 	select {
 	case bearer := <-token:
 		if bearer != "Bearer fresh" {
@@ -223,7 +227,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	if strings.Contains(got.stderr+got.stdout, "login.example") {
 		t.Errorf("the plugin wrote over the screen: %s", got.stderr)
 	}
-	text, err := os.ReadFile(log)
+	text, err := os.ReadFile(logFile)
 	if err != nil {
 		t.Fatal(err)
 	}
