@@ -3,6 +3,8 @@ package deltafifo_test
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -106,4 +108,18 @@ func TestWhatDoesNotComeFromTheBatchIsHandedBack(t *testing.T) {
 	must(t, err, q.CheckInvariants())
 	want(t, "dropped", texts(dropped), []string{"Added alien@1", "Bookmark@3"})
 	want(t, "left", drain(t, q, newKnown()), nil)
+}
+
+func TestTheAgeIsThatOfTheOldestEvenBehindWhatWasPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := deltafifo.New(deltafifo.Options{})
+		must(t, q.Add(obj("a", 1)), q.Add(obj("b", 2)))
+		time.Sleep(time.Second)
+		must(t, q.Update(obj("a", 3)))
+		_, _, err := q.PopEntries(upTo(2), func(batch []deltafifo.Entry) []deltafifo.Entry { return batch[1:] })
+		must(t, err, q.CheckInvariants())
+		if v := q.Vitals(time.Now()); v.Deltas != 2 || v.Age != time.Second {
+			t.Errorf("%d deltas wait, the oldest for %v; want b's second, behind the younger a", v.Deltas, v.Age)
+		}
+	})
 }
