@@ -70,7 +70,7 @@ func handlerCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []ce
 	if l.Pending > 0 {
 		behind = ""
 	}
-	if losing(l) || l.Behind >= noticeable {
+	if l.Behind >= noticeable {
 		st, behind = t.warn, t.warn
 	}
 	sync := []part{lamp(t, l.Synced)}
@@ -148,7 +148,7 @@ func drain(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
 		say(0, part{t.warn, "in one call for " + duration(l.InHandler)}, part{"", ": " + l.CurrentKey})
 	case l.Pending == 0 && l.Delivered == 0:
 		say(0, part{"", "has not been told anything yet"})
-	case l.Behind < noticeable && !losing(l):
+	case l.Behind < noticeable:
 		say(0, part{"", "keeps up"})
 	case l.Drain < 0:
 		say(0, part{"", count(l.Pending, "notification", "notifications") + " waiting; its pace is not known yet"})
@@ -159,7 +159,7 @@ func drain(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
 		pace := part{"", "arriving " + rate(l.ArrivalRate) + "/s, could handle " + rate(l.BusyRate) + "/s"}
 		switch {
 		case losing(l):
-			say(1, pace, part{t.warn, ": never"})
+			say(1, pace, part{t.warn, ": at this rate never"})
 		case l.Behind >= noticeable && l.BusyRate > l.ArrivalRate:
 			in := time.Duration(float64(l.Pending) / (l.BusyRate - l.ArrivalRate) * float64(time.Second))
 			say(1, pace, part{"", ": caught up in " + duration(in)})

@@ -401,7 +401,7 @@ func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 		name := bucketName(t, b.Value)
 		return g.row(t, chosen(selected, p.focus == levelBuckets), part{},
 			cell{st: name.st, s: name.s}, cell{s: number(b.Objects)}, cell{st: t.muted, s: percent(b.Objects, v.Entries)},
-			cell{st: t.accent, s: bar(float64(b.Objects), float64(most), g.widths[3])})
+			cell{st: t.faint, s: bar(float64(b.Objects), float64(most), g.widths[3])})
 	})...)
 }
 

@@ -142,7 +142,7 @@ func requestCells(t *theme, s *inspect.Snapshot, r *inspect.Request) []cell {
 		outcome.st = t.warn
 	}
 	if r.Error != "" {
-		outcome.s += ": " + firstLine(r.Error)
+		outcome.s += ": " + firstLine(withoutURLs(r.Error))
 	}
 	if r.Next != "" {
 		outcome.s += ", then " + r.Next
@@ -278,7 +278,7 @@ func indexerStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 func processorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 	listeners := seg(0, "", count(len(s.Listeners), "listener", "listeners"))
 	worst := slowest(s.Listeners)
-	if worst < 0 || s.Listeners[worst].Behind < noticeable && !losing(&s.Listeners[worst]) {
+	if worst < 0 || s.Listeners[worst].Behind < noticeable {
 		facts := []segment{listeners, seg(1, t.muted, "all keep up"), seg(2, t.muted, pendingInAll(s))}
 		return stage{name: "Processor", facts: facts, row: facts, spark: spark, color: t.ok}
 	}

@@ -257,13 +257,13 @@ func pressure(t *theme, q *inspect.QueueVitals) segment {
 	if q.BackPressureAt == 0 {
 		return seg(0, t.muted, "no back-pressure")
 	}
-	return seg(0, t.muted, "back-pressure from "+number(q.BackPressureAt)+" deltas on; held back "+times(q.Held))
+	return seg(0, t.muted, "back-pressure from "+number(q.BackPressureAt)+" deltas on, "+times(q.Held)+" so far")
 }
 
 func times(n uint64) string {
 	switch n {
 	case 0:
-		return "never so far"
+		return "never"
 	case 1:
 		return "once"
 	}

@@ -33,9 +33,11 @@ const stuckAfter = 5 * time.Second
 // stuck says whether a handler has not returned for long.
 func stuck(l *inspect.ListenerVitals) bool { return l.InHandler >= stuckAfter }
 
-// losing says whether more arrives for a handler than it can ever work off.
+// losing says whether more arrives for a handler than it can work off. It is not
+// asked of one that is still being given the initial list, which comes all at
+// once and never again.
 func losing(l *inspect.ListenerVitals) bool {
-	return l.Pending > 0 && l.BusyRate > 0 && l.ArrivalRate > l.BusyRate
+	return l.Synced && l.Behind >= noticeable && l.BusyRate > 0 && l.ArrivalRate > l.BusyRate
 }
 
 // roundCost is how long a resync round of objects takes a handler; 0 while its
@@ -130,7 +132,7 @@ func failure(t *theme, s *inspect.Snapshot) condition {
 	if r.ErrorReason != "" {
 		title += " — " + words(r.ErrorReason)
 	}
-	c := condition{st: t.bad, title: title, details: []string{r.Error}}
+	c := condition{st: t.bad, title: title, details: []string{withoutURLs(r.Error)}}
 	next := ""
 	if r.Failures > 0 {
 		next = "attempt " + number(r.Failures) + " failed"

@@ -80,7 +80,8 @@ func cutKey(s string, w int) string {
 }
 
 // wrap breaks the clean text s into at most n lines of at most w cells, between
-// words where it can.
+// words where it can. If that is not enough the last line is the end of s: errors
+// name their cause there.
 func wrap(s string, w, n int) []string {
 	if w <= 0 || n <= 0 {
 		return nil
@@ -89,8 +90,23 @@ func wrap(s string, w, n int) []string {
 	if len(lines) <= n {
 		return lines
 	}
-	last := cut(lines[n-1]+" "+lines[n], w)
-	return append(lines[:n-1:n-1], last)
+	end := lines[len(lines)-1]
+	if more := width(end) + 2 - w; more > 0 {
+		end = ansi.TruncateLeft(end, more, "")
+	}
+	return append(lines[:n-1:n-1], ellipsis+" "+end)
+}
+
+// withoutURLs leaves out the URLs that Go's HTTP client puts in front of a cause:
+// what was asked for is said elsewhere, and their parameters fill the screen.
+func withoutURLs(err string) string {
+	for _, method := range []string{`Get "`, `Post "`} {
+		before, rest, found := strings.Cut(err, method)
+		if _, cause, ended := strings.Cut(rest, `": `); found && ended {
+			err = before + cause
+		}
+	}
+	return err
 }
 
 // number writes a count with thousands separators.

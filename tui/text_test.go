@@ -87,6 +87,27 @@ func TestCleanLeavesNothingATerminalObeys(t *testing.T) {
 	})
 }
 
+func TestErrorsKeepTheirCause(t *testing.T) {
+	err := `watch *v1.Pod: Get "https://10.0.0.1/api/v1/pods?watch=true&x=1": dial tcp 10.0.0.1:443: connect: connection refused`
+	if got, want := withoutURLs(err), "watch *v1.Pod: dial tcp 10.0.0.1:443: connect: connection refused"; got != want {
+		t.Errorf("withoutURLs = %q, want %q", got, want)
+	}
+	for _, s := range []string{"plain", `Get "unfinished`, ""} {
+		if got := withoutURLs(s); got != s {
+			t.Errorf("withoutURLs(%q) = %q", s, got)
+		}
+	}
+	lines := wrap(strings.Repeat("words in front ", 20)+"connection refused", 30, 3)
+	if len(lines) != 3 || !strings.HasSuffix(lines[2], "refused") {
+		t.Errorf("wrap lost the cause: %q", lines)
+	}
+	for _, l := range append(lines, wrap(strings.Repeat("x", 500), 30, 2)...) {
+		if width(l) > 30 {
+			t.Errorf("%q is wider than 30", l)
+		}
+	}
+}
+
 func TestKeysAreCutInside(t *testing.T) {
 	key := "checkout/payments-829f447e6-7ck7z"
 	if got := cutKey(key, 20); got != "checkout/p…7e6-7ck7z" {
