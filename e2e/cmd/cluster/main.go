@@ -5,7 +5,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,15 +34,13 @@ func run(ctx context.Context, out, log io.Writer) (err error) {
 	}
 	defer func() {
 		fmt.Fprintln(log, "stopping")
-		if closed := cluster.Close(); err == nil {
-			err = closed
-		}
+		err = errors.Join(err, cluster.Close())
 	}()
 	path, err := publish(cluster)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(path)
+	defer func() { err = errors.Join(err, withdraw(cluster, path)) }()
 	fmt.Fprintf(out, `Kubernetes API server at %s until ctrl+c.
 
     export KUBECONFIG=%s
@@ -78,4 +78,23 @@ func publish(cluster *testcluster.Cluster) (string, error) {
 		return "", fmt.Errorf("publish the kubeconfig: %w", err)
 	}
 	return path, nil
+}
+
+// withdraw removes what publish wrote, unless another cluster has published its
+// own since.
+func withdraw(cluster *testcluster.Cluster, path string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("withdraw the kubeconfig: %w", err)
+	}
+	if !bytes.Contains(text, []byte(cluster.URL()+"\n")) {
+		return nil
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("withdraw the kubeconfig: %w", err)
+	}
+	return nil
 }

@@ -104,6 +104,11 @@ func parse(args []string) (options, error) {
 		return o, fmt.Errorf("it takes flags only, at least one run, and some time at rest: see --help")
 	}
 	var err error
+	if o.program != "" { // it runs in a folder of its own
+		if o.program, err = filepath.Abs(o.program); err != nil {
+			return o, fmt.Errorf("find the program: %w", err)
+		}
+	}
 	if o.kubeconfig == "" {
 		o.kubeconfig, err = testcluster.LastKubeconfig()
 	} else {

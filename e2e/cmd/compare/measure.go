@@ -31,6 +31,9 @@ type sample struct {
 	// first is from the start of the process until it shows or says something
 	// useful: synced, or rows on the screen; all is until every pod counts.
 	first, all time.Duration
+	// work is the processor time it took for all of that; unlike the two before,
+	// it hardly depends on what else the machine does.
+	work time.Duration
 	// resident and peak memory, in bytes, after the rest.
 	resident, peak int64
 	// idle is the share of a core that the program took while at rest.
@@ -65,6 +68,9 @@ func measureStock(ctx context.Context, o options) (sample, error) {
 	}
 	s := sample{first: time.Since(begun)}
 	s.all = s.first
+	if s.work, err = cpuTime(cmd.Process.Pid); err != nil {
+		return sample{}, err
+	}
 	return s, s.rest(ctx, cmd.Process.Pid, o.idle)
 }
 
@@ -94,6 +100,9 @@ func measureInformeter(ctx context.Context, o options, home string, pods int) (s
 		return sample{}, err
 	}
 	s.all = time.Since(begun)
+	if s.work, err = cpuTime(term.PID()); err != nil {
+		return sample{}, err
+	}
 	return s, s.rest(ctx, term.PID(), o.idle)
 }
 

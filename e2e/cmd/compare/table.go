@@ -20,6 +20,7 @@ func writeTable(out io.Writer, pods int, stock, ours []sample) error {
 	}{
 		{"first rows (stock: synced)", "ms", "+150 ms", func(s sample) float64 { return float64(s.first.Milliseconds()) }},
 		{"all pods counted", "ms", "", func(s sample) float64 { return float64(s.all.Milliseconds()) }},
+		{"processor time until then", "ms", "", func(s sample) float64 { return float64(s.work.Milliseconds()) }},
 		{"resident memory", "MB", "+60 MB", func(s sample) float64 { return float64(s.resident) / 1e6 }},
 		{"peak memory", "MB", "", func(s sample) float64 { return float64(s.peak) / 1e6 }},
 		{"of a core while idle", "%", "1 %", func(s sample) float64 { return s.idle * 100 }},
