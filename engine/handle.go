@@ -58,10 +58,10 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 		}
 	}
 	i.store.Apply(s.ops)
-	if reached != "" {
+	i.notifications(batch)
+	if reached != "" && len(s.failed) == 0 { // else the store is not there yet
 		i.store.Bookmark(reached)
 	}
-	i.notifications(batch)
 	i.processor.Publish(s.notifications)
 	i.count(len(s.ops), time.Since(began))
 	failed := s.failed
@@ -100,7 +100,8 @@ func (i *Informer) replaceAll(objects []any) {
 	for _, obj := range objects {
 		key, err := i.keyFunc(obj)
 		if err != nil {
-			continue // the queue has made a key of it before
+			i.quarantined.add(stageKey, "", obj, err)
+			continue
 		}
 		if _, twice := listed[key]; !twice {
 			order = append(order, key)

@@ -253,3 +253,19 @@ func TestAStrictIndexFunctionThatFailsPanics(t *testing.T) {
 	}()
 	_ = i.GetStore().Add(pod("a"))
 }
+
+func TestTheStoreIsNotSaidToBeWhereItCouldNotGet(t *testing.T) {
+	i := New(&script{}, &corev1.Pod{}, Options{})
+	batch := func(obj any) []deltafifo.Entry {
+		return []deltafifo.Entry{
+			{Delta: cache.Delta{Type: cache.Added, Object: obj}, Key: "ns/a"},
+			{Delta: cache.Delta{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: "9"}}},
+		}
+	}
+	if failed := i.handle(batch(nil)); len(failed) != 1 || snapshot(t, i).Store.ResourceVersion != "" {
+		t.Errorf("%d entries failed, and the store says it is at %q", len(failed), snapshot(t, i).Store.ResourceVersion)
+	}
+	if failed := i.handle(batch(pod("a"))); len(failed) != 0 || snapshot(t, i).Store.ResourceVersion != "9" {
+		t.Errorf("%d entries failed, and the store says it is at %q, want 9", len(failed), snapshot(t, i).Store.ResourceVersion)
+	}
+}
