@@ -7,7 +7,7 @@ type column struct {
 	// others leave.
 	min, max int
 	right    bool
-	drop     int // when it goes for lack of room: the highest first, 0 never
+	drop     int // when it goes for lack of room: the highest first and together, 0 never
 	key      bool
 }
 
@@ -53,17 +53,21 @@ func newGrid(w int, columns ...column) grid {
 	}
 	total -= columnGap
 	for total > w-1 {
-		worst := -1
+		worst := 0
 		for i, c := range columns {
-			if g.widths[i] > 0 && c.drop > 0 && (worst < 0 || c.drop >= columns[worst].drop) {
-				worst = i
+			if g.widths[i] > 0 {
+				worst = max(worst, c.drop)
 			}
 		}
-		if worst < 0 {
+		if worst == 0 {
 			break
 		}
-		total -= g.widths[worst] + columnGap
-		g.widths[worst] = 0
+		for i, c := range columns {
+			if c.drop == worst {
+				total -= g.widths[i] + columnGap
+				g.widths[i] = 0
+			}
+		}
 	}
 	for i, c := range columns {
 		if g.widths[i] > 0 && c.max > c.min {

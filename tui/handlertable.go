@@ -35,7 +35,7 @@ func (h *handlerTable) refresh(listeners []inspect.ListenerVitals) {
 // rate; never name, pending, behind, sync.
 func (h *handlerTable) grid(w int) grid {
 	return newGrid(w,
-		flexible("HANDLER", 18, 44),
+		flexible("HANDLER", 24, 44),
 		fixed("PENDING", 9, 0),
 		fixed("BEHIND", 6, 0),
 		fixed("p50", 5, 3),

@@ -67,15 +67,15 @@ func (p *informersScreen) lines() []string {
 		return message(t, p.w, p.h, "no informers", "The program has none yet.")
 	}
 	g := newGrid(p.w,
-		flexible("INFORMER", 18, 36),
+		flexible("INFORMER", 16, 36),
 		fixedLeft("SCOPE", 22, 1),
 		fixedLeft("PHASE", 16, 0),
 		fixed("OBJECTS", 9, 0),
-		fixed("QUEUE", 7, 1),
-		fixed("EV/s", 7, 3),
-		fixed("HANDLERS", 8, 4),
-		fixedLeft("SLOWEST", 24, 5),
-		fixed("PENDING", 9, 2),
+		fixed("QUEUE", 7, 2),
+		fixed("EV/s", 7, 4),
+		fixed("HANDLERS", 8, 5),
+		fixedLeft("SLOWEST", 24, 6),
+		fixed("PENDING", 9, 3),
 	)
 	lines := []string{g.header(t)}
 	lines = append(lines, p.rows.draw(p.w, func(s inspect.Summary, selected bool) string {

@@ -220,3 +220,34 @@ func TestTabsNarrowInSteps(t *testing.T) {
 		}
 	}
 }
+
+// TestHandlerColumnsGoInOrder narrows the table of handlers.
+func TestHandlerColumnsGoInOrder(t *testing.T) {
+	h := newHandlerTable()
+	gone := []string{"ASKED GRANTED SEEN", "CAUSES", "p50", "RATE/s", "p99"}
+	dropped := 0
+	for w := 130; w >= leastWidth; w-- {
+		header := h.grid(w).header(newTheme(true))
+		for _, must := range []string{"HANDLER", "PENDING", "BEHIND", "SYNC"} {
+			if !strings.Contains(header, must) {
+				t.Errorf("at %d columns %s is gone", w, must)
+			}
+		}
+		for i, group := range gone {
+			for _, title := range strings.Fields(group) {
+				if strings.Contains(header, title) != (i >= dropped) && strings.Contains(header, title) {
+					t.Errorf("at %d columns %s is there and %s was gone", w, title, gone[dropped-1])
+				}
+				if !strings.Contains(header, title) {
+					if i > dropped {
+						t.Errorf("at %d columns %s is gone before %s", w, title, gone[dropped])
+					}
+					dropped = max(dropped, i+1)
+				}
+			}
+		}
+	}
+	if dropped != len(gone) {
+		t.Errorf("only %v went", gone[:dropped])
+	}
+}

@@ -49,10 +49,10 @@ func (o *objectRows) grid(w int) grid {
 	}
 	return newGrid(w,
 		flexible(title, 24, max(76, w/2)),
-		fixed("RV", 12, 4),
-		fixed("AGE", 6, 1),
-		fixed("CHANGED", 8, 2),
-		fixed("UPDATES", 8, 3),
+		fixed("RV", 12, 5),
+		fixed("AGE", 6, 2),
+		fixed("CHANGED", 8, 3),
+		fixed("UPDATES", 8, 4),
 		fixed("WAITING", 7, 1),
 	)
 }
