@@ -1,0 +1,151 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// press takes a key: what is typed goes to the prompt, the rest becomes an
+// action.
+func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
+	m.dirty = true
+	m.note = ""
+	if m.prompt != nil {
+		return m.prompt.press(m, msg)
+	}
+	return m.act(m.keymap.Resolve(m.top().scope(), msg))
+}
+
+// act does what holds everywhere, and leaves the rest to the screen on top.
+func (m *Model) act(a Action) tea.Cmd {
+	switch a {
+	case ActionNone:
+		return nil
+	case ActionQuit:
+		return tea.Quit
+	case ActionSuspend:
+		return tea.Suspend
+	case ActionClose:
+		if !m.back() {
+			return tea.Quit
+		}
+		return nil
+	case ActionBack:
+		m.back()
+		return nil
+	case ActionHelp:
+		m.toggleHelp()
+		return nil
+	}
+	if m.help != nil {
+		return m.help.handle(a)
+	}
+	switch a {
+	case ActionFreeze:
+		return m.freeze()
+	case ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers:
+		m.show(screenOf(a))
+		return nil
+	case ActionNextInformer:
+		m.cycle(1)
+		return nil
+	case ActionPreviousInformer:
+		m.cycle(-1)
+		return nil
+	case ActionFilter:
+		if f, ok := m.top().(filtered); ok {
+			m.askFilter(f)
+		}
+		return nil
+	}
+	return m.top().handle(a)
+}
+
+func screenOf(a Action) screenID {
+	switch a {
+	case ActionInformers:
+		return screenInformers
+	case ActionQueue:
+		return screenQueue
+	case ActionStore:
+		return screenStore
+	case ActionIndices:
+		return screenIndices
+	case ActionHandlers:
+		return screenHandlers
+	}
+	return screenPipeline
+}
+
+// exists says whether a screen is there: the list of informers only where there
+// are several.
+func (m *Model) exists(s screenID) bool { return s != screenInformers || len(m.summaries) > 1 }
+
+// show switches to a screen, and closes what was open over the old one.
+func (m *Model) show(s screenID) {
+	if m.exists(s) {
+		m.object, m.current = nil, s
+	}
+}
+
+// back goes one level up: it closes what is on top, or what the screen has
+// open. It returns false at the top.
+func (m *Model) back() bool {
+	switch {
+	case m.help != nil:
+		m.help = nil
+	case m.object != nil:
+		if !m.object.back() {
+			m.object = nil
+		}
+	default:
+		return m.screens[m.current].back()
+	}
+	return true
+}
+
+func (m *Model) toggleHelp() {
+	if m.help != nil {
+		m.help = nil
+		return
+	}
+	m.help = newHelpScreen(m, m.top().scope())
+	m.setSizes()
+}
+
+// freeze stops and starts following the informer.
+func (m *Model) freeze() tea.Cmd {
+	m.frozen = !m.frozen
+	if m.frozen {
+		m.cancel()
+		m.seq++ // whatever is still being read comes too late
+		return nil
+	}
+	return m.pullNow()
+}
+
+// cycle looks at the next informer, or the one before.
+func (m *Model) cycle(n int) {
+	for i, s := range m.summaries {
+		if s.Name == m.informer {
+			m.look(m.summaries[(i+n+len(m.summaries))%len(m.summaries)].Name)
+			return
+		}
+	}
+}
+
+// look looks at another informer.
+func (m *Model) look(name string) {
+	if name == m.informer {
+		return
+	}
+	m.informer, m.object, m.frozen = name, nil, false
+	m.clear()
+	m.frame = &frame{request: request{informer: name}, read: m.frame.read}
+	m.setSizes()
+}
+
+// openObject shows the object under key over the current screen.
+func (m *Model) openObject(key string) {
+	m.object = newObjectScreen(m, key)
+	m.setSizes()
+}

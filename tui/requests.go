@@ -1,0 +1,60 @@
+package tui
+
+import (
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// requests lists the newest requests, where h lines are enough for some.
+func (p *pipelineScreen) requests(t *theme, s *inspect.Snapshot, h int) []string {
+	const least = 4
+	if h < least || len(s.Requests.Last) == 0 {
+		return nil
+	}
+	g := newGrid(p.w,
+		fixedLeft("REQUEST", 9, 0),
+		fixed("AGO", 6, 0),
+		fixed("LASTED", 6, 2),
+		fixed("ITEMS", 9, 0),
+		fixed("BOOKMARKS", 9, 4),
+		fixed("FROM RV", 12, 3),
+		column{title: "OUTCOME", min: 24, max: 100},
+	)
+	lines := []string{p.blank(), g.header(t)}
+	for i := range s.Requests.Last[:min(len(s.Requests.Last), h-len(lines))] {
+		lines = append(lines, g.row(t, plainRow, part{}, requestCells(t, s, &s.Requests.Last[i])...))
+	}
+	return lines
+}
+
+func requestCells(t *theme, s *inspect.Snapshot, r *inspect.Request) []cell {
+	lasted := r.Lifetime
+	if r.Ended.IsZero() {
+		lasted = s.At.Sub(r.Started)
+	}
+	outcome := cell{st: t.muted, s: string(r.Outcome)}
+	switch r.Outcome {
+	case inspect.OutcomeOpen:
+		outcome.st = t.ok
+	case inspect.OutcomeFailed, inspect.OutcomeExpired, inspect.OutcomeTooNew:
+		outcome.st = t.warn
+	}
+	if r.Error != "" {
+		outcome.s += ": " + firstLine(withoutURLs(r.Error))
+	}
+	if r.Next != "" {
+		outcome.s += ", then " + r.Next
+	}
+	version := r.ResourceVersion
+	if version == "" {
+		version = dash
+	}
+	return []cell{
+		{s: string(r.Verb)},
+		{st: t.muted, s: since(s.At, r.Started)},
+		{s: duration(lasted)},
+		{s: number(r.Items)},
+		{st: t.muted, s: number(r.Bookmarks)},
+		{st: t.muted, s: version},
+		outcome,
+	}
+}

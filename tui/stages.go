@@ -1,0 +1,164 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// stage is what is shown of one stage.
+type stage struct {
+	name  string
+	facts []segment // for the columns, one a line
+	row   []segment // for the list, one line
+	spark []string
+	color style
+}
+
+func (p *pipelineScreen) stages(t *theme, s *inspect.Snapshot, w, rows int) []stage {
+	h := p.m.history()
+	return []stage{
+		reflectorStage(t, s, h.events.spark(w, rows, 1)),
+		queueStage(t, s, h.depth.spark(w, rows, 8)),
+		handleStage(t, s, h.handled.spark(w, rows, 1)),
+		indexerStage(t, s, h.objects.spark(w, rows, 2*float64(max(s.Store.Objects, 1)))),
+		processorStage(t, s, h.pending.spark(w, rows, 8)),
+	}
+}
+
+func reflectorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
+	r := &s.Reflector
+	phase := seg(0, "", phaseName(s)+" "+since(s.At, r.Since))
+	if r.Since.IsZero() {
+		phase = seg(0, "", phaseName(s))
+	}
+	if r.Error != "" {
+		phase.parts[0].st = t.bad
+	}
+	counts := segment{drop: 2}
+	for _, c := range []struct {
+		kind string
+		n    uint64
+	}{{"Added", r.Added}, {"Updated", r.Updated}, {"Deleted", r.Deleted}} {
+		letter, st := t.delta(c.kind)
+		if len(counts.parts) > 0 {
+			letter = " " + letter
+		}
+		counts.parts = append(counts.parts, part{st, letter}, part{"", " " + compact(c.n)})
+	}
+	last := seg(3, t.muted, "no bookmark yet")
+	if !r.LastBookmark.IsZero() {
+		last = seg(3, t.muted, "bookmark "+since(s.At, r.LastBookmark)+" ago")
+	}
+	return stage{
+		name: "Reflector", facts: []segment{phase, counts, last}, spark: spark, color: t.ok,
+		row: []segment{phase, seg(1, "", rate(r.EventRate)+" ev/s"), counts},
+	}
+}
+
+func queueStage(t *theme, s *inspect.Snapshot, spark []string) stage {
+	q := &s.Queue
+	deltas := seg(0, "", count(q.Deltas, "delta", "deltas"))
+	keys := seg(0, t.muted, count(q.Keys, "key", "keys"))
+	if q.Objects > q.Deltas {
+		keys = seg(0, t.muted, count(q.Objects, "object", "objects"))
+	}
+	age := seg(1, t.muted, "nothing waits")
+	if q.Deltas > 0 {
+		age = seg(1, "", "oldest "+duration(q.Age))
+	}
+	if q.BackPressure {
+		age = seg(0, t.warn, "⚠ back-pressure")
+	}
+	name := q.Kind
+	if name == "" {
+		name = "queue"
+	}
+	both := segment{parts: []part{deltas.parts[0], {t.muted, " on " + keys.parts[0].s}}}
+	return stage{name: name, facts: []segment{deltas, keys, age}, row: []segment{both, age}, spark: spark, color: t.accent}
+}
+
+func handleStage(t *theme, s *inspect.Snapshot, spark []string) stage {
+	v := &s.Handle
+	pace := seg(0, "", rate(v.Rate)+"/s")
+	p99 := seg(1, t.muted, "p99 "+duration(v.Time.P99))
+	if v.Time.Count == 0 {
+		p99 = seg(1, t.muted, "p99 "+dash)
+	}
+	gate := segment{parts: []part{gateState(t, &s.Queue.Gate)}}
+	facts := []segment{pace, p99, gate}
+	if v.Quarantined > 0 {
+		facts[1] = seg(0, t.warn, "⚠ "+number(v.Quarantined)+" set aside")
+	}
+	return stage{name: "HandleDeltas", facts: facts, row: facts, spark: spark, color: t.ok}
+}
+
+// gateState is the state of the gate in a word.
+func gateState(t *theme, g *inspect.Gate) part {
+	switch g.Mode {
+	case inspect.GatePaused:
+		return part{t.paused, " PAUSED "}
+	case inspect.GateLimited:
+		return part{t.warn, "limited " + rate(g.Rate) + "/s"}
+	}
+	return part{t.ok, "▶ running"}
+}
+
+func indexerStage(t *theme, s *inspect.Snapshot, spark []string) stage {
+	v := &s.Store
+	objects := seg(0, "", count(v.Objects, "object", "objects"))
+	indices := seg(1, t.muted, count(len(s.Indices), "index", "indices"))
+	version := seg(2, t.muted, "rv "+v.ResourceVersion)
+	if v.ResourceVersion == "" {
+		version = seg(2, t.muted, "rv "+dash)
+	}
+	if v.Behind {
+		version.parts[0].st = t.warn
+	}
+	facts := []segment{objects, indices, version}
+	return stage{name: "Indexer", facts: facts, row: facts, spark: spark, color: t.accent}
+}
+
+func processorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
+	listeners := seg(0, "", count(len(s.Listeners), "listener", "listeners"))
+	worst := slowest(s.Listeners)
+	if worst < 0 || s.Listeners[worst].Behind < noticeable {
+		facts := []segment{listeners, seg(1, t.muted, "all keep up"), seg(2, t.muted, pendingInAll(s))}
+		return stage{name: "Processor", facts: facts, row: facts, spark: spark, color: t.ok}
+	}
+	l := &s.Listeners[worst]
+	st := style("")
+	if troubled(l, s.Store.Objects) || l.Behind >= noticeable {
+		st = t.warn
+	}
+	return stage{
+		name: "Processor", spark: spark, color: st,
+		facts: []segment{listeners, seg(0, t.muted, "slowest: "+l.Name), seg(0, st, number(l.Pending)+" pending")},
+		row: []segment{
+			listeners,
+			seg(1, st, "slowest "+l.Name+": "+number(l.Pending)+" pending, "+duration(l.Behind)),
+		},
+	}
+}
+
+// pendingInAll sums up what waits for the handlers.
+func pendingInAll(s *inspect.Snapshot) string {
+	n := uint64(0)
+	for i := range s.Listeners {
+		n += s.Listeners[i].Pending
+	}
+	return number(n) + " pending"
+}
+
+// compact writes a count in at most five characters.
+func compact(n uint64) string {
+	switch {
+	case n < 100_000:
+		return number(n)
+	case n < 1_000_000:
+		return number(n/1000) + "k"
+	case n < 1_000_000_000:
+		return tenths(time.Duration(n), 1_000_000) + "M"
+	}
+	return tenths(time.Duration(n), 1_000_000_000) + "G"
+}
