@@ -12,10 +12,7 @@ func (p *pane) scope() Scope           { return ScopeGlobal }
 func (p *pane) setSize(w, h int)       { p.w, p.h = w, h }
 func (p *pane) ask(*request)           {}
 func (p *pane) refresh(*frame)         {}
-func (p *pane) handle(Action) tea.Cmd  { return nil }
 func (p *pane) click(int, int) tea.Cmd { return nil }
-func (p *pane) wheel(int)              {}
-func (p *pane) hints() []hint          { return nil }
 func (p *pane) status() string         { return "" }
 func (p *pane) back() bool             { return false }
 

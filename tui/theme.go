@@ -15,9 +15,9 @@ type style string
 // theme is every appearance there is. Nothing depends on colour alone: what a
 // colour says is also said by a letter, a mark or a word.
 type theme struct {
-	text, strong, muted, faint style
-	accent, title              style
-	ok, warn, bad              style
+	strong, muted, faint style
+	accent, title        style
+	ok, warn, bad        style
 	// The kinds of deltas.
 	added, updated, deleted, replaced, synced style
 	// selected is the background of the row that keys act on, idle that of one
