@@ -135,8 +135,8 @@ func processorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 		name: "Processor", spark: spark, color: st,
 		facts: []segment{listeners, seg(0, t.muted, "slowest: "+l.Name), seg(0, st, number(l.Pending)+" pending")},
 		row: []segment{
-			listeners,
-			seg(1, st, "slowest "+l.Name+": "+number(l.Pending)+" pending, "+duration(l.Behind)),
+			{parts: listeners.parts, drop: 1},
+			seg(0, st, "slowest "+l.Name+": "+number(l.Pending)+" pending, "+duration(l.Behind)),
 		},
 	}
 }
