@@ -230,6 +230,9 @@ func TestATypedInformerCanBeMadeOfOurs(t *testing.T) {
 			UpdateFunc: func(_, p *corev1.Pod) { told = append(told, "update "+p.Name) },
 			DeleteFunc: func(p cache.DeletedObject[*corev1.Pod]) { told = append(told, "delete "+p.GetKey()) },
 		}))
+		if got := snapshot(t, ours).Listeners[0].Name; got != "engine.TestATypedInformerCanBeMadeOfOurs" {
+			t.Errorf("the handler is called %q, want it to be named after its function", got)
+		}
 		stop := run(ours)
 		synctest.Wait()
 		indexer := typed.GetTypedIndexer()

@@ -13,7 +13,8 @@ import (
 type handlerNamer interface{ InformerHandlerName() string }
 
 // handlerName says what a handler is called when nobody gave it a name: what it
-// calls itself, else the first function of a set of functions, else its type.
+// calls itself, else the first function of a set of functions, else what it
+// adapts, else its type.
 func handlerName(h cache.ResourceEventHandler) string {
 	switch h := h.(type) {
 	case handlerNamer:
@@ -31,7 +32,58 @@ func handlerName(h cache.ResourceEventHandler) string {
 	case *cache.FilteringResourceEventHandler:
 		return handlerName(h.Handler)
 	}
-	return strings.TrimLeft(fmt.Sprintf("%T", h), "*")
+	return adapted(reflect.ValueOf(h))
+}
+
+// adapted names what is in an adapter: controller-runtime and client-go's typed
+// informers add handlers of one private type each, in whose field "handler" is
+// what a reader would recognise. That value can be looked at and not be used, so
+// it is not asked what it calls itself.
+//
+//	&internal.EventHandler[...]{handler: MapFunc(o.sites)}   →  main.operator.sites
+//	&internal.EventHandler[...]{handler: &EnqueueRequest{}}  →  handler.EnqueueRequest
+func adapted(v reflect.Value) string {
+	for (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() {
+		v = v.Elem()
+	}
+	if inner := ownField(v, "handler"); isHandler(inner) {
+		return adapted(inner)
+	}
+	for _, name := range []string{"AddFunc", "CreateFunc", "UpdateFunc", "DeleteFunc", "toRequests"} {
+		f := ownField(v, name)
+		if f.Kind() != reflect.Func || f.IsNil() {
+			continue
+		}
+		if fn := runtime.FuncForPC(f.Pointer()); fn != nil {
+			return shortFunc(fn.Name())
+		}
+	}
+	name, _, _ := strings.Cut(v.Type().String(), "[") // type arguments come with their paths
+	return strings.TrimLeft(name, "*")
+}
+
+// ownField returns a struct's field of that name, and no embedded one's; the
+// zero Value if there is none.
+func ownField(v reflect.Value, name string) reflect.Value {
+	if v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	f, there := v.Type().FieldByName(name)
+	if !there || len(f.Index) > 1 {
+		return reflect.Value{}
+	}
+	return v.Field(f.Index[0])
+}
+
+// isHandler says whether a field holds a handler, client-go's or
+// controller-runtime's: "handler" is a name for many things.
+func isHandler(v reflect.Value) bool {
+	if v.Kind() != reflect.Interface || v.IsNil() {
+		return false
+	}
+	_, ofClientGo := v.Type().MethodByName("OnAdd")
+	_, ofControllerRuntime := v.Type().MethodByName("Generic")
+	return ofClientGo || ofControllerRuntime
 }
 
 // funcsName names a set of handler functions after the first there is.

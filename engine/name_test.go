@@ -3,6 +3,7 @@ package engine
 import (
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -14,6 +15,19 @@ func (named) InformerHandlerName() string { return "my-controller" }
 
 type unnamed struct {
 	cache.ResourceEventHandlerFuncs
+}
+
+// adapter is what libraries make to bring handlers of theirs to an informer.
+type adapter[T any] struct {
+	cache.ResourceEventHandlerFuncs
+	handler cache.ResourceEventHandler
+	_       T
+}
+
+// busy has a field of that name, too.
+type busy struct {
+	cache.ResourceEventHandlerFuncs
+	handler any
 }
 
 type controller struct{}
@@ -36,6 +50,10 @@ func TestHandlersAreNamedAfterWhatTheirAuthorWouldRecognise(t *testing.T) {
 		{cache.ResourceEventHandlerDetailedFuncs{AddFunc: func(any, bool) {}}, "engine.TestHandlersAreNamedAfterWhatTheirAuthorWouldRecognise"},
 		{cache.FilteringResourceEventHandler{Handler: named{}}, "my-controller"},
 		{cache.ResourceEventHandlerFuncs{}, "no functions"},
+		{adapter[string]{handler: unnamed{}}, "engine.unnamed"},
+		{&adapter[string]{handler: &cache.ResourceEventHandlerFuncs{AddFunc: onAnything}}, "engine.onAnything"},
+		{&adapter[corev1.Pod]{}, "engine.adapter"},
+		{&busy{handler: t}, "engine.busy"},
 	} {
 		if got := handlerName(c.handler); got != c.want {
 			t.Errorf("%T is called %q, want %q", c.handler, got, c.want)
