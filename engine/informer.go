@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
@@ -141,10 +142,15 @@ func (i *Informer) description() string {
 	if i.example == nil {
 		return "<unspecified>"
 	}
-	if gvk := i.example.GetObjectKind().GroupVersionKind(); !gvk.Empty() {
-		return gvk.GroupVersion().String() + ", Kind=" + gvk.Kind
+	gvk := i.example.GetObjectKind().GroupVersionKind()
+	if gvk.Empty() {
+		return fmt.Sprintf("%T", i.example)
 	}
-	return fmt.Sprintf("%T", i.example)
+	kind := gvk.GroupVersion().String() + ", Kind=" + gvk.Kind
+	if _, partial := i.example.(*metav1.PartialObjectMetadata); partial {
+		return kind + " (metadata)" // a process may cache whole objects of that kind, too
+	}
+	return kind
 }
 
 // Name returns the informer's name, unique in its registry.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
@@ -295,5 +296,48 @@ func TestARegistryKeepsInformersApartByName(t *testing.T) {
 	}
 	if _, _, err := r.Informer("nope"); !errors.Is(err, inspect.ErrNotFound) {
 		t.Errorf("Informer(nope) = %v", err)
+	}
+}
+
+func TestARegistryKeepsOneOfThoseThatCameAndWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, r := newServer(), NewRegistry()
+		names := func() (names []string) {
+			for _, summary := range must[[]inspect.Summary](t)(r.Informers(t.Context())) {
+				names = append(names, summary.Name+" "+string(summary.State))
+			}
+			return names
+		}
+		defer run(New(s, &corev1.Pod{}, Options{Name: "pods", Registry: r}))()
+		for range 3 {
+			run(New(s, &corev1.Pod{}, Options{Name: "pods", Registry: r}))()
+		}
+		run(New(s, &corev1.Pod{}, Options{Name: "others", Registry: r}))()
+		want := []string{"pods running", "pods#2 stopped", "others stopped"}
+		if diff := cmp.Diff(want, names()); diff != "" {
+			t.Errorf("registered (-want +got):\n%s", diff)
+		}
+		if _, _, err := r.Informer("pods#2"); err != nil {
+			t.Errorf("the last that stopped cannot be looked at: %v", err)
+		}
+		s.Shutdown()
+	})
+}
+
+func TestTheProjectionsOfAKindHaveNamesOfTheirOwn(t *testing.T) {
+	r := NewRegistry()
+	whole, partial := &unstructured.Unstructured{}, &metav1.PartialObjectMetadata{}
+	for _, example := range []runtime.Object{&corev1.Secret{}, whole, partial} {
+		if _, typed := example.(*corev1.Secret); !typed {
+			example.GetObjectKind().SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+		}
+		r.NewInformer(newServer(), example, 0, nil)
+	}
+	var names []string
+	for _, summary := range must[[]inspect.Summary](t)(r.Informers(t.Context())) {
+		names = append(names, summary.Name)
+	}
+	if diff := cmp.Diff([]string{"v1.Secret", "v1, Kind=Secret", "v1, Kind=Secret (metadata)"}, names); diff != "" {
+		t.Errorf("registered (-want +got):\n%s", diff)
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,10 +33,22 @@ func (r *Registry) NewInformer(lw cache.ListerWatcher, example runtime.Object, r
 }
 
 // add registers an informer that is complete but for its name, which it makes
-// unique.
+// unique. Those of that name that have stopped make room: a program that starts
+// and stops informers as it goes would otherwise keep all their stores.
 func (r *Registry) add(i *Informer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	wanted := i.name
+	kept := make([]*Informer, 0, len(r.informers)+1) // readers may have the old one
+	for _, other := range r.informers {
+		name, _, _ := strings.Cut(other.name, "#")
+		if name == wanted && other.IsStopped() {
+			delete(r.byName, other.name)
+			continue
+		}
+		kept = append(kept, other)
+	}
+	r.informers = kept
 	i.name = unique(i.name, func(n string) bool { return r.byName[n] != nil })
 	r.informers = append(r.informers, i)
 	r.byName[i.name] = i
