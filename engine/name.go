@@ -104,10 +104,11 @@ func funcsName(funcs ...any) string {
 //
 //	example.com/x/y.(*Controller).onAdd-fm  →  y.Controller.onAdd
 //	example.com/x/y.New.func1               →  y.New
+//	example.com/x/y.Handle[...]             →  y.Handle
 func shortFunc(name string) string {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	name = strings.TrimSuffix(name, "-fm")
-	name = strings.NewReplacer("(*", "", "(", "", ")", "").Replace(name)
+	name = strings.NewReplacer("(*", "", "(", "", ")", "", "[...]", "").Replace(name)
 	for {
 		i := strings.LastIndexByte(name, '.')
 		if i < 0 || !isClosure(name[i+1:]) {

@@ -36,6 +36,8 @@ func (*controller) onAdd(any) {}
 
 func onAnything(any) {}
 
+func onAny[T any](any) {}
+
 func TestHandlersAreNamedAfterWhatTheirAuthorWouldRecognise(t *testing.T) {
 	for _, c := range []struct {
 		handler cache.ResourceEventHandler
@@ -45,6 +47,7 @@ func TestHandlersAreNamedAfterWhatTheirAuthorWouldRecognise(t *testing.T) {
 		{unnamed{}, "engine.unnamed"},
 		{&unnamed{}, "engine.unnamed"},
 		{cache.ResourceEventHandlerFuncs{AddFunc: onAnything}, "engine.onAnything"},
+		{cache.ResourceEventHandlerFuncs{AddFunc: onAny[corev1.Pod]}, "engine.onAny"},
 		{cache.ResourceEventHandlerFuncs{DeleteFunc: onAnything}, "engine.onAnything"},
 		{&cache.ResourceEventHandlerFuncs{AddFunc: (&controller{}).onAdd}, "engine.controller.onAdd"},
 		{cache.ResourceEventHandlerDetailedFuncs{AddFunc: func(any, bool) {}}, "engine.TestHandlersAreNamedAfterWhatTheirAuthorWouldRecognise"},
