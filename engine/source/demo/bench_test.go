@@ -43,7 +43,7 @@ func BenchmarkList(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := s[0].ListerWatcher.List(metav1.ListOptions{}); err != nil {
+				if _, err := listFrom(s[0].ListerWatcher, metav1.ListOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -66,7 +66,7 @@ func BenchmarkEvent(b *testing.B) {
 			}
 			told := make(chan struct{})
 			for range watches {
-				w, err := s[0].ListerWatcher.Watch(metav1.ListOptions{ResourceVersion: formatRevision(c.server.revision)})
+				w, err := watchFrom(s[0].ListerWatcher, metav1.ListOptions{ResourceVersion: formatRevision(c.server.revision)})
 				if err != nil {
 					b.Fatal(err)
 				}

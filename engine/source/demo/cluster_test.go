@@ -62,7 +62,7 @@ func sourceOf(t *testing.T, c *Cluster, name, namespace string) source.Source {
 // versions lists a source and returns resourceVersion and UID by key.
 func versions(t *testing.T, lw cache.ListerWatcher) map[string]string {
 	t.Helper()
-	list, err := lw.List(metav1.ListOptions{})
+	list, err := listFrom(lw, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestAClusterLooksLikeOneAtTheStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := sourceOf(t, c, "pods", "").ListerWatcher.List(metav1.ListOptions{})
+		list, err := listFrom(sourceOf(t, c, "pods", "").ListerWatcher, metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func diary(t *testing.T, o Options, name string, d time.Duration) []string {
 	var lines []string
 	run(t, o, func(t *testing.T, c *Cluster) {
 		seconds := int64(d / time.Second)
-		w, err := sourceOf(t, c, name, "").ListerWatcher.Watch(metav1.ListOptions{TimeoutSeconds: &seconds})
+		w, err := watchFrom(sourceOf(t, c, name, "").ListerWatcher, metav1.ListOptions{TimeoutSeconds: &seconds})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,14 +251,14 @@ type counting struct {
 
 func (c *counting) List(o metav1.ListOptions) (runtime.Object, error) {
 	c.fromScratch.Add(1)
-	return c.ListerWatcher.List(o)
+	return listFrom(c.ListerWatcher, o)
 }
 
 func (c *counting) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	if o.SendInitialEvents != nil {
 		c.fromScratch.Add(1)
 	}
-	return c.ListerWatcher.Watch(o)
+	return watchFrom(c.ListerWatcher, o)
 }
 
 func TestSourcesTakesTheNamesThatKubectlTakes(t *testing.T) {
@@ -350,7 +350,7 @@ func TestRunEndsEveryWatchAndRefusesWhatComesAfter(t *testing.T) {
 			t.Fatal(err)
 		}
 		lw := sourceOf(t, c, "pods", "").ListerWatcher
-		w, err := lw.Watch(metav1.ListOptions{})
+		w, err := watchFrom(lw, metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,12 +361,21 @@ func TestRunEndsEveryWatchAndRefusesWhatComesAfter(t *testing.T) {
 		for range w.ResultChan() {
 			t.Error("an event after the end")
 		}
-		_, listErr := lw.List(metav1.ListOptions{})
-		_, watchErr := lw.Watch(metav1.ListOptions{})
+		_, listErr := listFrom(lw, metav1.ListOptions{})
+		_, watchErr := watchFrom(lw, metav1.ListOptions{})
 		for _, err := range []error{listErr, watchErr} {
 			if code := statusCode(err); code != 503 {
 				t.Errorf("a request after the end: %v, want status 503", err)
 			}
 		}
 	})
+}
+
+// listFrom and watchFrom ask as a client does that has nothing to cancel.
+func listFrom(lw cache.ListerWatcher, o metav1.ListOptions) (runtime.Object, error) {
+	return cache.ToListerWatcherWithContext(lw).ListWithContext(context.Background(), o)
+}
+
+func watchFrom(lw cache.ListerWatcher, o metav1.ListOptions) (watch.Interface, error) {
+	return cache.ToListerWatcherWithContext(lw).WatchWithContext(context.Background(), o)
 }

@@ -88,7 +88,7 @@ func TestAuditFallsBehindInAReleaseAndCatchesUp(t *testing.T) {
 // pod against the one before.
 func TestPodsLiveLegalLives(t *testing.T) {
 	run(t, quick(), func(t *testing.T, c *Cluster) {
-		w, err := sourceOf(t, c, "pods", "").ListerWatcher.Watch(metav1.ListOptions{TimeoutSeconds: seconds(400)})
+		w, err := watchFrom(sourceOf(t, c, "pods", "").ListerWatcher, metav1.ListOptions{TimeoutSeconds: seconds(400)})
 		if err != nil {
 			t.Fatal(err)
 		}
