@@ -269,3 +269,21 @@ func TestTheStoreIsNotSaidToBeWhereItCouldNotGet(t *testing.T) {
 		t.Errorf("%d entries failed, and the store says it is at %q, want 9", len(failed), snapshot(t, i).Store.ResourceVersion)
 	}
 }
+
+func TestAKeyThatChangesAllTheTimeStaysShortInTheQueueOnDemand(t *testing.T) {
+	for compress, want := range map[bool]int{false: 50, true: 1} {
+		s := &script{lists: []string{"10: a@11"}}
+		onScript(t, s, Options{Hardening: Hardening{CompressUpdates: compress}}, nil, func(t *testing.T, i *Informer) {
+			if err := i.Pause(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for n := range 50 {
+				s.send(fmt.Sprintf("~a@%d", 20+n))
+			}
+			synctest.Wait()
+			if got := snapshot(t, i).Queue; got.Deltas != want || got.Compressed != uint64(50-want) {
+				t.Errorf("compress %v: %d deltas wait, %d compressed, want %d", compress, got.Deltas, got.Compressed, want)
+			}
+		})
+	}
+}

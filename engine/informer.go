@@ -233,6 +233,7 @@ func (i *Informer) newQueue() (queue, cache.ReflectorStore) {
 	o := deltafifo.Options{
 		KeyFunc:      i.keyFunc,
 		KnownObjects: i.store,
+		Compress:     i.options.Hardening.CompressUpdates,
 		Generation:   &i.generation,
 	}
 	stock := i.options.Strict || i.options.Hardening.RefuseBadObjects

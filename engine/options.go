@@ -109,6 +109,9 @@ type Hardening struct {
 	// SkipBusyResync leaves a handler out of a resync round while it has not been
 	// given all of its last one, so that a resync cannot outrun it.
 	SkipBusyResync bool
+	// CompressUpdates keeps in a DeltaFIFO only the newest of adjacent updates of
+	// one key: handlers see fewer intermediate states.
+	CompressUpdates bool
 	// SplitIdentity tells handlers of an update from one object to another of the
 	// same name (another UID) as a deletion, with a tombstone, and an addition.
 	SplitIdentity bool

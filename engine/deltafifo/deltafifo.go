@@ -28,6 +28,8 @@ type DeltaFIFO struct {
 	order ring[*item]
 	// flight holds the items in flight, in the order of batch.
 	flight []*item
+	// compressed counts the deltas that took another's place.
+	compressed uint64
 	// bookmarks wait for their position: each is popped when everything before
 	// it has been. Their positions increase.
 	bookmarks ring[bookmark]
@@ -303,11 +305,28 @@ func (q *DeltaFIFO) enqueueLocked(key string, d delta) *item {
 	it := q.items[key]
 	if it == nil {
 		it = q.itemLocked(key)
-	} else if d.Type == cache.Deleted && q.deletedLocked(it, d) {
+	} else if d.Type == cache.Deleted && q.deletedLocked(it, d) || q.Compress && q.compressLocked(it, d) {
 		return it
 	}
 	q.appendToLocked(it, d)
 	return it
+}
+
+// compressLocked lets d take the place of the last delta that waits for its key,
+// if that is of the same kind. The place keeps its time of arrival: the key has
+// waited since then.
+func (q *DeltaFIFO) compressLocked(it *item, d delta) bool {
+	n := len(it.waiting)
+	if n == 0 || d.Type != cache.Updated && d.Type != cache.Replaced {
+		return false
+	}
+	last := &it.waiting[n-1]
+	if last.Type != d.Type || last.cause != d.cause {
+		return false
+	}
+	last.Object, last.attempts = d.Object, 0
+	q.compressed++
+	return true
 }
 
 // itemLocked returns a new item for key, which has none.

@@ -60,6 +60,11 @@ type Options struct {
 	// MaxAttempts is how often a delta that could not be applied is put back.
 	// Default 3; negative is never.
 	MaxAttempts int
+	// Compress lets a DeltaFIFO keep only the newest of adjacent updates of one
+	// key, and of adjacent states from relists: handlers see fewer intermediate
+	// states, and what waits for a key that changes all the time stays small.
+	// Unlike client-go, which keeps them all.
+	Compress bool
 	// Generation is bumped after every change; nil is allowed.
 	Generation *tap.Generation
 }

@@ -16,6 +16,7 @@ func (q *DeltaFIFO) Vitals(now time.Time) inspect.QueueVitals {
 	v := q.vitalsLocked(now)
 	v.Kind = kindDeltaFIFO
 	v.Objects = q.waiting
+	v.Compressed = q.compressed
 	return v
 }
 

@@ -103,6 +103,9 @@ type QueueVitals struct {
 	Age      time.Duration `json:"ageNs"` // of the oldest delta waiting
 	// Peak is the most deltas that ever waited.
 	Peak int `json:"peak"`
+	// Compressed counts deltas that took the place of one before them; 0 unless
+	// the queue is told to compress.
+	Compressed uint64 `json:"compressed,omitempty"`
 	// From BackPressureAt waiting deltas on, the reflector is held back;
 	// BackPressure says that it is right now. Held counts how often it was.
 	BackPressureAt int     `json:"backPressureAt"`
