@@ -69,6 +69,8 @@
 //	is given up for a LIST
 //	watches that outlive their timeout       client-go trusts the server to end
 //	are cut                                  them
+//	a stopped watch is read to its end       client-go leaves it, and whoever
+//	                                         has an event for it waits for ever
 //	the queue's lock is never held while     client-go holds it when 2,000 deltas
 //	a batch is handled                       wait; here the reflector is held back
 //	                                         instead, and the screen says so

@@ -113,6 +113,7 @@ func (r *Reflector) becomeWaiting(after destination, until time.Time) {
 func (r *Reflector) becomeStopped() {
 	r.dropStream()
 	r.stopResync()
+	r.draining.Wait()
 	r.become(inspect.PhaseStopped, func(*inspect.ReflectorVitals) {
 		if r.requests.made > 0 && r.requests.newest().Ended.IsZero() {
 			r.requests.end(time.Now(), inspect.OutcomeStopped, nil, "")

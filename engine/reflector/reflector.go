@@ -114,6 +114,8 @@ type Reflector struct {
 	delays        delays
 	internal      retryWindow
 	resyncing     *resyncing // nil while no resync timer runs
+	// draining are the streams that were stopped and have not closed yet.
+	draining sync.WaitGroup
 
 	// mu guards everything below, and phase.
 	mu      sync.Mutex

@@ -157,17 +157,35 @@ type scriptedWatch struct {
 	result  chan watch.Event
 	stopped chan struct{}
 	once    sync.Once // for stopped
-	closed  sync.Once // for result
+
+	sending sync.Mutex // held while something is sent; guards closed
+	closed  bool       // result is
 }
 
 func (w *scriptedWatch) ResultChan() <-chan watch.Event { return w.result }
-func (w *scriptedWatch) Stop()                          { w.once.Do(func() { close(w.stopped) }) }
+
+func (w *scriptedWatch) Stop() {
+	w.once.Do(func() { close(w.stopped) })
+	w.close()
+}
 
 // close ends the stream as a server does.
-func (w *scriptedWatch) close() { w.closed.Do(func() { close(w.result) }) }
+func (w *scriptedWatch) close() {
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	if !w.closed {
+		w.closed = true
+		close(w.result)
+	}
+}
 
 // send hands over an event unless the watch was stopped.
 func (w *scriptedWatch) send(e watch.Event) {
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	if w.closed {
+		return
+	}
 	select {
 	case w.result <- e:
 	case <-w.stopped:

@@ -28,6 +28,9 @@ const (
 	// burst is how many events in a row are taken without a look at what else
 	// could end the stream.
 	burst = 64
+	// drainWithin is how long a stopped stream may take to close: at most so
+	// much later Run returns.
+	drainWithin = time.Second
 )
 
 // receiver is the part of a store that takes events.
@@ -111,11 +114,41 @@ func (r *Reflector) openWatch(ctx context.Context, o metav1.ListOptions) (*strea
 	return s, nil
 }
 
-// dropStream stops the watch under way, if there is one.
+// dropStream stops the watch under way, if there is one. What still comes from
+// it is read and forgotten, as a watch asks of its reader.
+//
+// Unlike client-go, which leaves it unread: a goroutine behind the channel that
+// has an event in its hand, such as watch.Filter's, then stays for ever.
 func (r *Reflector) dropStream() {
-	if r.stream != nil {
-		r.stream.Stop()
-		r.stream = nil
+	if r.stream == nil {
+		return
+	}
+	events := r.stream.ResultChan()
+	r.stream.Stop()
+	r.stream = nil
+	select {
+	case _, open := <-events:
+		if !open {
+			return
+		}
+	default:
+	}
+	r.draining.Go(func() { drain(events) })
+}
+
+// drain reads a stopped stream until it closes, or for drainWithin.
+func drain(events <-chan watch.Event) {
+	patience := time.NewTimer(drainWithin)
+	defer patience.Stop()
+	for {
+		select {
+		case _, open := <-events:
+			if !open {
+				return
+			}
+		case <-patience.C:
+			return
+		}
 	}
 }
 
