@@ -93,7 +93,7 @@ func TestTypedObjectsMayComeAsJSON(t *testing.T) {
 			answer(w, corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*pod("web-0")}})
 			return
 		}
-		stream(t, w, pod("web-0"))
+		streamOne(t, w, pod("web-0"))
 	}})
 	lw := aware(t, one(t, openServer(t, s, Options{}), "pods"))
 	got, err := lw.ListWithContext(t.Context(), metav1.ListOptions{})
@@ -108,9 +108,9 @@ func TestTypedObjectsMayComeAsJSON(t *testing.T) {
 	}
 }
 
-// stream answers a WATCH with one object and holds the connection until the
+// streamOne answers a WATCH with one object and holds the connection until the
 // client leaves.
-func stream(t *testing.T, w http.ResponseWriter, obj any) {
+func streamOne(t *testing.T, w http.ResponseWriter, obj any) {
 	t.Helper()
 	raw, err := json.Marshal(obj)
 	if err != nil {
@@ -147,7 +147,7 @@ func TestProjections(t *testing.T) {
 			object, list = metadataText, "PartialObjectMetadataList"
 		}
 		if r.URL.Query().Get("watch") != "" {
-			stream(t, w, json.RawMessage(object))
+			streamOne(t, w, json.RawMessage(object))
 			return
 		}
 		apiVersion := "example.com/v1"
@@ -288,7 +288,7 @@ func TestRequestTimeoutCutsListsOnly(t *testing.T) {
 		w.(http.Flusher).Flush()
 		select {
 		case <-time.After(4 * timeout):
-			stream(t, w, pod("web-0"))
+			streamOne(t, w, pod("web-0"))
 		case <-r.Context().Done():
 		}
 	}})

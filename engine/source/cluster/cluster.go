@@ -88,9 +88,11 @@ func Open(getter genericclioptions.RESTClientGetter, o Options) (*Cluster, error
 	c.config = quiet(config, c.warn)
 	// As a timeout of the HTTP client it would cut every watch.
 	c.timeout, c.config.Timeout = c.config.Timeout, 0
-	if c.client, err = rest.HTTPClientFor(c.config); err != nil {
+	client, err := rest.HTTPClientFor(c.config)
+	if err != nil {
 		return nil, fmt.Errorf("preparing to connect to %s: %w", c.config.Host, err)
 	}
+	c.client = takingClient(client)
 	return c, nil
 }
 

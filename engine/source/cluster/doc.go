@@ -11,8 +11,35 @@
 //	                             all others       unstructured, JSON
 //	                             Metadata         PartialObjectMetadata, protobuf
 //
+// Watches are opened by client-go, with its retries and its errors; the body of
+// the answer is then taken from it and read here:
+//
+//	body ─▶ reader ─┬─▶ ordered ──────────────────────▶ sender ─▶ ResultChan
+//	        framing │   ≤ 16 batches, in order          waits for each to be
+//	        counting│                                   decoded, in order
+//	                └─▶ undecoded ─▶ up to 4 workers ─┘
+//	                    the same     decode a batch each
+//
+//  1. The reader cuts the body into frames and adds each to the newest batch, as
+//     long as no worker has come for that: one event alone is decoded at once,
+//     and a flood in batches of up to 32 KiB.
+//  2. Workers decode. An ordinary event's envelope is opened without copying, and
+//     its object decoded as what it is known to be; anything else goes through
+//     client-go's decoders.
+//  3. The sender sends the events in the order in which they came.
+//
 // Guarantees:
 //
+//   - If an event can be decoded, it is what client-go makes of it, in the same
+//     order, and the stream ends as client-go's would.
+//   - If an object can't be decoded, it is set aside with the beginning of its
+//     frame (see Traffic) and the stream goes on. Unlike client-go, which ends the
+//     stream and asks for the same object again. Its key stays as it was until
+//     it changes again or is listed. Bookmarks and errors that can't be decoded
+//     end the stream, and so does JSON that is none: where it ends is not known.
+//   - If Stop is called or the context ends, every goroutine of the stream ends.
+//   - If nobody reads, at most about 20 batches and 256 events are held.
+//   - If an answer is neither protobuf nor JSON, client-go reads it.
 //   - If the kubeconfig is missing, broken or names nothing, Open says so, and
 //     what to do. client-go would go on with localhost:8080.
 //   - If a selector can't be parsed, Open says so before anything is contacted.

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 )
 
 // late lists and watches a resource of which it is not known yet what it is: the
@@ -18,7 +17,7 @@ type late struct {
 	ask     ask
 
 	mu sync.Mutex
-	lw *cache.ListWatch // nil: not known yet; guarded by mu
+	lw *metered // nil: not known yet; guarded by mu
 }
 
 func (l *late) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -46,9 +45,19 @@ func (l *late) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	return l.WatchWithContext(context.Background(), o)
 }
 
+// Traffic implements Metered.
+func (l *late) Traffic() Traffic {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lw == nil {
+		return Traffic{}
+	}
+	return l.lw.Traffic()
+}
+
 // find returns what lists and watches the resource. It does not hold the lock
 // while it asks.
-func (l *late) find(ctx context.Context) (*cache.ListWatch, error) {
+func (l *late) find(ctx context.Context) (*metered, error) {
 	l.mu.Lock()
 	lw := l.lw
 	l.mu.Unlock()

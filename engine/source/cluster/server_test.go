@@ -220,7 +220,7 @@ func aggregated(types []servedType, silent []string, core bool) apidiscoveryv2.A
 
 // kubeconfig writes a kubeconfig for the server at url and returns its name. It
 // has the contexts test and prod; test is current, with the namespace web.
-func kubeconfig(t *testing.T, url string) string {
+func kubeconfig(t testing.TB, url string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "config")
 	text := fmt.Sprintf(`apiVersion: v1
