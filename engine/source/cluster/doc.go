@@ -14,19 +14,19 @@
 // Watches are opened by client-go, with its retries and its errors; the body of
 // the answer is then taken from it and read here:
 //
-//	body ─▶ reader ─┬─▶ ordered ──────────────────────▶ sender ─▶ ResultChan
-//	        framing │   ≤ 16 batches, in order          waits for each to be
-//	        counting│                                   decoded, in order
-//	                └─▶ undecoded ─▶ up to 4 workers ─┘
-//	                    the same     decode a batch each
+//		body ─▶ reader ─┬─▶ ordered ──────────────────────▶ sender ─▶ ResultChan
+//		        framing │   ≤ 16 batches, in order          waits for each to be
+//		        counting│                                   decoded, in order
+//		                └─▶ undecoded ─▶ up to 4 workers ─┘
+//		                    the same     decode a batch each
 //
-//  1. The reader cuts the body into frames and adds each to the newest batch, as
-//     long as no worker has come for that: one event alone is decoded at once,
-//     and a flood in batches of up to 32 KiB.
-//  2. Workers decode. An ordinary event's envelope is opened without copying, and
-//     its object decoded as what it is known to be; anything else goes through
-//     client-go's decoders.
-//  3. The sender sends the events in the order in which they came.
+//	 1. The reader cuts the body into frames and adds each to the newest batch, as
+//	    long as no worker has come for that: one event alone is decoded at once,
+//	    and a flood in batches of up to 32 KiB.
+//	 2. Workers decode. An ordinary event's envelope is opened without copying, and
+//	    its object decoded as what it is known to be; anything else goes through
+//	    client-go's decoders.
+//	 3. The sender sends the events in the order in which they came.
 //
 // Guarantees:
 //
