@@ -349,3 +349,25 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// What the server refuses a WATCH with comes through as it is.
+func TestRefusedWatches(t *testing.T) {
+	for reason, code := range map[metav1.StatusReason]int32{
+		metav1.StatusReasonExpired: http.StatusGone, metav1.StatusReasonTooManyRequests: http.StatusTooManyRequests,
+		metav1.StatusReasonForbidden: http.StatusForbidden,
+	} {
+		s := startServer(t, &server{types: ordinary(), objects: func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, code, reason, "no")
+		}})
+		for _, resource := range []string{"pods", "widgets"} {
+			src := one(t, openServer(t, s, Options{}), resource)
+			_, err := aware(t, src).WatchWithContext(t.Context(), metav1.ListOptions{})
+			if apierrors.ReasonForError(err) != reason {
+				t.Errorf("%s: got %v, want %s", resource, err, reason)
+			}
+			if n := src.ListerWatcher.(Metered).Traffic().Streams; n != 0 {
+				t.Errorf("%s: counted %d streams that were refused", resource, n)
+			}
+		}
+	}
+}

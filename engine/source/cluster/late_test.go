@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // A resource that nobody could speak of at the start is found once the server
@@ -73,5 +74,22 @@ func TestLateResourceStaysUnstructured(t *testing.T) {
 	}
 	if _, ok := list.(*unstructured.UnstructuredList); !ok {
 		t.Errorf("got a %T", list)
+	}
+}
+
+// What is known late is metered too.
+func TestLateResourceIsMetered(t *testing.T) {
+	s := startServer(t, &server{types: ordinary(), forbidden: true, objects: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", jsonStream)
+		_, _ = w.Write(jsonFrame(t)(watch.Added, realisticWidget(t, 0)))
+	}})
+	src := one(t, openServer(t, s, Options{}), "wd")
+	m, ok := src.ListerWatcher.(Metered)
+	if !ok || m.Traffic().Streams != 0 {
+		t.Fatalf("a %T before anything was asked", src.ListerWatcher)
+	}
+	s.set(func() { s.forbidden = false })
+	if events := drain(t, openOurs(t, aware(t, src))); len(events) != 1 || m.Traffic().Events != 1 {
+		t.Errorf("got %d events and counted %+v", len(events), m.Traffic())
 	}
 }
