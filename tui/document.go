@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,7 +38,7 @@ func readDocument(ctx context.Context, i inspect.Inspector, q objectQuery, have 
 			return nil, fmt.Errorf("read the JSON of %s: %w", q.key, err)
 		}
 	}
-	out, err := yaml.JSONToYAML(text)
+	out, err := yaml.JSONToYAML(escapeUnprintable(text))
 	if err != nil {
 		return nil, fmt.Errorf("write %s as YAML: %w", q.key, err)
 	}
@@ -46,6 +47,29 @@ func readDocument(ctx context.Context, i inspect.Inspector, q objectQuery, have 
 		d.lines[n] = clean(l)
 	}
 	return d, nil
+}
+
+// escapeUnprintable writes what YAML refuses in a document, such as DEL and the
+// C1 controls, the way JSON would: an object may hold it, and has to be seen all
+// the same. Other control characters are escaped in JSON already.
+func escapeUnprintable(text []byte) []byte {
+	if bytes.IndexFunc(text, unprintable) < 0 {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		if unprintable(r) {
+			fmt.Fprintf(&b, `\\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
+}
+
+// unprintable says whether YAML refuses a character that JSON takes as it is.
+func unprintable(r rune) bool {
+	return r == 0x7f || r >= 0x80 && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff
 }
 
 // foldManagedFields returns the object without metadata.managedFields, and how

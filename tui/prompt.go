@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,10 @@ import (
 
 	"github.com/informeter/informeter/engine/inspect"
 )
+
+// slowestRate is the lowest limit that can be typed: below it the screen could
+// not tell a limited queue from a stopped one.
+const slowestRate = 0.1
 
 // prompt is text being typed on the last line.
 type prompt struct {
@@ -109,8 +114,12 @@ func (m *Model) askRate() {
 			return nil
 		}
 		perSecond, err := strconv.ParseFloat(text, 64)
-		if err != nil || perSecond < 0 || perSecond > 1e9 {
+		switch {
+		case err != nil || math.IsNaN(perSecond) || perSecond < 0 || perSecond > 1e9:
 			m.note = fmt.Sprintf("%q is not a number of deltas a second", text)
+			return nil
+		case perSecond > 0 && perSecond < slowestRate:
+			m.note = fmt.Sprintf("%s is slower than one delta in ten seconds; to stop the queue, pause it", text)
 			return nil
 		}
 		done := "limited to " + rate(perSecond) + " deltas a second"

@@ -17,6 +17,9 @@ type queueScreen struct {
 	err  error
 	read bool
 	text string // the filter
+	// limit is the rate to which the gate was open when it was closed here; 0 is
+	// no limit. Resuming goes back to it.
+	limit float64
 }
 
 func newQueueScreen(m *Model) *queueScreen {
@@ -90,14 +93,26 @@ func (p *queueScreen) handle(a Action) tea.Cmd {
 	return nil
 }
 
+// togglePause closes the gate, or opens it as far as it was open before.
 func (p *queueScreen) togglePause() tea.Cmd {
-	if p.m.snapshot().Queue.Gate.Mode == inspect.GateRunning {
+	gate := p.m.snapshot().Queue.Gate
+	if gate.Mode != inspect.GatePaused {
+		p.limit = gate.Rate
 		return p.m.control("", func(ctx context.Context, c inspect.Controls) error { return c.Pause(ctx) })
 	}
-	return p.m.control("", func(ctx context.Context, c inspect.Controls) error { return c.Resume(ctx) })
+	limit := p.limit
+	return p.m.control("", func(ctx context.Context, c inspect.Controls) error {
+		if limit > 0 {
+			return c.SetRate(ctx, limit)
+		}
+		return c.Resume(ctx)
+	})
 }
 
 func (p *queueScreen) step(n int) tea.Cmd {
+	if gate := p.m.snapshot().Queue.Gate; gate.Mode != inspect.GatePaused {
+		p.limit = gate.Rate
+	}
 	return p.m.control("", func(ctx context.Context, c inspect.Controls) error { return c.Step(ctx, n) })
 }
 
