@@ -21,10 +21,11 @@ func BenchmarkFrame(b *testing.B) {
 		{"store", []string{"3"}},
 		{"indices", []string{"4", "enter", "enter"}},
 		{"handlers", []string{"5"}},
+		{"requests", []string{"7"}},
 		{"object", []string{"3", "enter"}},
 	} {
 		b.Run(fmt.Sprintf("screen=%s/size=200x60", c.screen), func(b *testing.B) {
-			u := newUser(b, newFake(2000).waiting(500), 200, 60)
+			u := newUser(b, newFake(2000).waiting(500).requested(256), 200, 60)
 			u.press(c.keys...)
 			u.look()
 			f := *u.m.frame

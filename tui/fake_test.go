@@ -23,6 +23,7 @@ type fake struct {
 	buckets  map[string][]inspect.BucketRow // by index
 	objects  map[string]inspect.Object      // that differ from object(key)
 	others   []inspect.Summary              // further informers
+	requests []inspect.Request              // the newest first
 	err      error                          // of every read
 	readOnly bool
 
@@ -206,7 +207,11 @@ func (f *fake) Object(_ context.Context, r inspect.ObjectRequest) (inspect.Objec
 	return inspect.Object{}, fmt.Errorf("object %q: %w", r.Key, inspect.ErrNotFound)
 }
 
-func (f *fake) Requests(context.Context) ([]inspect.Request, error) { return nil, nil }
+func (f *fake) Requests(context.Context) ([]inspect.Request, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.requests, nil
+}
 
 func (f *fake) Wait(ctx context.Context, since uint64) (uint64, error) {
 	for {
@@ -349,6 +354,7 @@ func (f *fake) vitals(n int) {
 		{ID: 2, Verb: inspect.VerbWatch, Started: epoch.Add(-200 * time.Second), Lifetime: 200 * time.Second, ResourceVersion: "180411", Items: 31204, Bookmarks: 4, Outcome: inspect.OutcomeOpen},
 		{ID: 1, Verb: inspect.VerbWatchList, Started: epoch.Add(-252 * time.Second), Ended: epoch.Add(-200 * time.Second), Lifetime: 52 * time.Second, Returned: "180411", Items: n, Outcome: inspect.OutcomeClosed, Next: "watch"},
 	}}
+	f.requests = s.Requests.Last
 }
 
 // waiting puts n keys with deltas into the queue.
@@ -369,6 +375,44 @@ func (f *fake) waiting(n int) *fake {
 	}
 	q := &f.snapshot.Queue
 	q.Deltas, q.Keys, q.Objects, q.InFlight, q.Age = deltas, n, n, min(n, 1), time.Duration(n)*40*time.Millisecond
+	return f
+}
+
+// requested lets the informer have made n requests, which ended in every way.
+func (f *fake) requested(n int) *fake {
+	at := epoch.Add(-17 * time.Second)
+	f.requests = nil
+	for i := range n {
+		r := inspect.Request{
+			ID: uint64(n - i), Verb: inspect.VerbWatch, Lifetime: time.Duration(i%7*i%11+1) * 41 * time.Second,
+			ResourceVersion: fmt.Sprint(184467 - 311*i), Returned: fmt.Sprint(184467 - 300*i), Timeout: 7*time.Minute + 12*time.Second,
+			Items: 31204 * (i % 4), Bookmarks: i % 5, Outcome: inspect.OutcomeClosed, Next: "watch",
+		}
+		switch i % 9 {
+		case 1:
+			r.Outcome, r.Error, r.Code, r.Next = inspect.OutcomeExpired, "too old resource version: 184156 (184411)", 410, "relist"
+		case 2:
+			r.Outcome, r.Error = inspect.OutcomeFailed, "dial tcp 10.0.0.1:6443: connect: connection refused"
+			r.Next, r.NextAt, r.Lifetime = "retry", at.Add(812*time.Millisecond), 3*time.Millisecond
+		case 3:
+			r.Verb, r.Outcome, r.Pages, r.Limit, r.Timeout, r.Lifetime, r.Code = inspect.VerbList, inspect.OutcomeOK, 97, 500, 0, 1900*time.Millisecond, 200
+			r.Items, r.Bookmarks, r.ResourceVersion, r.Match = 48211, 0, "0", "NotOlderThan"
+		case 4:
+			r.Verb, r.Outcome, r.ResourceVersion, r.Match = inspect.VerbWatchList, inspect.OutcomeRefused, "", "NotOlderThan"
+			r.Error, r.Code, r.Next, r.Lifetime = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled", 422, "list instead", 4*time.Millisecond
+		case 5:
+			r.Outcome, r.Code, r.Error, r.Next = inspect.OutcomeTooNew, 504, "Too large resource version: 190000, current: 184411", "retry"
+		}
+		r.Ended, r.Started = at, at.Add(-r.Lifetime)
+		at = r.Started.Add(-20 * time.Millisecond)
+		f.requests = append(f.requests, r)
+	}
+	if n > 0 {
+		r := &f.requests[0]
+		r.Outcome, r.Started, r.Ended, r.Lifetime, r.Next, r.Returned = inspect.OutcomeOpen, epoch.Add(-17*time.Second), time.Time{}, 17*time.Second, "", ""
+	}
+	f.snapshot.Requests.Lists, f.snapshot.Requests.Watches = uint64(n/9), uint64(n-n/9)
+	f.snapshot.Requests.Failed, f.snapshot.Requests.Last = uint64(n/2), f.requests[:min(n, 5)]
 	return f
 }
 

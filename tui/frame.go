@@ -25,6 +25,7 @@ const (
 type request struct {
 	informer  string // empty: the first one
 	informers bool   // the summaries of all
+	requests  bool   // every one remembered
 	queue     wanted[inspect.QueueQuery]
 	store     wanted[inspect.Query]
 	buckets   wanted[bucketsQuery]
@@ -72,6 +73,7 @@ type frame struct {
 	request   request
 	informers answer[[]inspect.Summary]
 	snapshot  answer[inspect.Snapshot]
+	requests  answer[[]inspect.Request]
 	queue     answer[inspect.QueuePage]
 	store     answer[inspect.Page]
 	buckets   answer[inspect.BucketPage]
@@ -220,6 +222,9 @@ func (p pull) readInformer(ctx context.Context, f *frame) {
 		return
 	}
 	r := &f.request
+	if r.requests {
+		f.requests = ask(i.Requests(ctx))
+	}
 	if r.queue.on {
 		f.queue = ask(i.Queue(ctx, r.queue.query))
 	}

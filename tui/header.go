@@ -114,12 +114,8 @@ func (m *Model) vitals() []segment {
 	}
 	events := rate(s.Reflector.EventRate) + " ev/s"
 	segments = append(segments, seg(3, "", strings.Repeat(" ", max(0, 11-len(events)))+events))
-	total := 0
-	for _, n := range warnings(s) {
-		total += n
-	}
 	mark := "   "
-	if total > 0 {
+	if total := warningsInAll(s); total > 0 {
 		mark = "⚠ " + number(total)
 	}
 	return append(segments, seg(0, t.warn, mark), seg(5, t.muted, s.Queue.Kind))

@@ -55,6 +55,7 @@ const (
 	ActionStore            Action = "store"
 	ActionIndices          Action = "indices"
 	ActionHandlers         Action = "handlers"
+	ActionRequests         Action = "requests"
 	ActionNextInformer     Action = "next-informer"
 	ActionPreviousInformer Action = "previous-informer"
 
@@ -85,7 +86,7 @@ func actionsOf(s Scope) []Action {
 			ActionUp, ActionDown, ActionLeft, ActionRight, ActionTop, ActionBottom,
 			ActionHalfUp, ActionHalfDown, ActionPageUp, ActionPageDown,
 			ActionOpen, ActionBack, ActionFilter, ActionNextPane, ActionPreviousPane,
-			ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers,
+			ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionRequests,
 			ActionNextInformer, ActionPreviousInformer,
 			ActionFreeze, ActionHelp, ActionSuspend, ActionClose, ActionQuit,
 		}

@@ -20,7 +20,8 @@ const (
 	screenStore
 	screenIndices
 	screenHandlers
-	screenCount
+	screenRequests screenID = 7
+	screenCount    screenID = 8
 )
 
 // screen is one page of the explorer: it draws itself from the frame shown, and
@@ -127,6 +128,7 @@ func (m *Model) clear() {
 	m.screens[screenStore] = newStoreScreen(m)
 	m.screens[screenIndices] = newIndicesScreen(m)
 	m.screens[screenHandlers] = newHandlersScreen(m)
+	m.screens[screenRequests] = newRequestsScreen(m)
 }
 
 // Init begins to read.
@@ -183,6 +185,9 @@ func (m *Model) resize(w, h int) {
 
 func (m *Model) setSizes() {
 	for _, s := range m.screens {
+		if s == nil {
+			continue
+		}
 		s.setSize(m.layout.body.w, m.layout.body.h)
 	}
 	if m.object != nil {
@@ -243,6 +248,9 @@ func (m *Model) take(f *frame) tea.Cmd {
 		m.history().sample(f)
 	}
 	for _, s := range m.screens {
+		if s == nil {
+			continue
+		}
 		s.refresh(f)
 	}
 	if m.object != nil {

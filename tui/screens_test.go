@@ -32,6 +32,23 @@ func forbidden(s *inspect.Snapshot) {
 	}
 }
 
+// refused is an informer that was told four times that it may not list.
+func refused() *fake {
+	f := newFake(0).with(forbidden)
+	f.requests = nil
+	for i := range 4 {
+		ended := epoch.Add(-time.Duration(1<<(i+1)) * time.Second)
+		f.requests = append(f.requests, inspect.Request{
+			ID: uint64(4 - i), Verb: inspect.VerbList, Started: ended.Add(-5 * time.Millisecond), Ended: ended, Lifetime: 5 * time.Millisecond,
+			ResourceVersion: "0", Limit: 500, Outcome: inspect.OutcomeFailed, Error: forbiddenText, Code: 403,
+			Next: "retry", NextAt: ended.Add(time.Duration(1<<i) * time.Second),
+		})
+	}
+	f.requests[0].NextAt = f.snapshot.Reflector.NextAttempt
+	f.snapshot.Requests = inspect.RequestVitals{Lists: 4, Failed: 4, Last: f.requests}
+	return f
+}
+
 func disconnected(s *inspect.Snapshot) {
 	s.Reflector.Phase, s.Reflector.Since = inspect.PhaseBackingOff, epoch.Add(-9*time.Second)
 	s.Reflector.Error, s.Reflector.ErrorOp = "dial tcp 10.0.0.1:6443: connect: connection refused", "watch"
@@ -124,6 +141,16 @@ func screenCases() []struct {
 			s.Listeners[1].Panics, s.Listeners[1].LastPanic = 3, "runtime error: invalid memory address\ngoroutine 12"
 			s.Listeners[2].InHandler = 42 * time.Second
 		}), typed("5")},
+
+		{"requests/many", newFake(48211).requested(60).with(func(s *inspect.Snapshot) { s.Lost.Requests = 1204 }), typed("7", "j", "j")},
+		{"requests/one", newFake(1).with(lonely).requested(1), typed("7")},
+		{"requests/empty", newFake(0).requested(0).with(func(s *inspect.Snapshot) {
+			s.Informer.State, s.Informer.Synced = inspect.StateCreated, false
+			s.Reflector = inspect.ReflectorVitals{Expected: -1}
+		}), typed("7")},
+		{"requests/forbidden", refused(), typed("7")},
+		{"requests/disconnected", newFake(48211).requested(14).with(disconnected), typed("7", "j", "j", "j")},
+		{"requests/paused", newFake(500).waiting(60).with(paused), typed("7", "j")},
 
 		{"object/yaml", newFake(20), typed("3", "enter")},
 		{"object/unfolded", newFake(20), typed("3", "enter", "m")},

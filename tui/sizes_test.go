@@ -52,6 +52,20 @@ func wild(t *rapid.T) *fake {
 		l.Synced = rapid.Bool().Draw(t, "synced")
 		l.InitialDelivered, l.InitialTotal = count.Draw(t, "delivered"), count.Draw(t, "total")
 	}
+	outcomes := []inspect.Outcome{inspect.OutcomeOpen, inspect.OutcomeOK, inspect.OutcomeExpired, inspect.OutcomeFailed, "unheard of"}
+	for i := range rapid.IntRange(0, 30).Draw(t, "requests") {
+		r := inspect.Request{
+			ID: uint64(i), Verb: inspect.Verb(text.Draw(t, "verb")), Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
+			ResourceVersion: text.Draw(t, "asked"), Returned: text.Draw(t, "returned"), Match: text.Draw(t, "match"),
+			Error: text.Draw(t, "request error"), Next: text.Draw(t, "next"), Code: rapid.IntRange(-1, 9999).Draw(t, "code"),
+			Items: int(count.Draw(t, "items") >> 1), Lifetime: time.Duration(span.Draw(t, "lifetime")),
+			Started: epoch.Add(-time.Duration(span.Draw(t, "started"))), NextAt: epoch.Add(time.Duration(span.Draw(t, "next at"))),
+		}
+		if rapid.Bool().Draw(t, "ended") {
+			r.Ended = r.Started.Add(r.Lifetime)
+		}
+		f.requests = append(f.requests, r)
+	}
 	for i := range s.Indices {
 		s.Indices[i].Largest, s.Indices[i].LastError = text.Draw(t, "largest"), text.Draw(t, "index error")
 		s.Indices[i].Errors = count.Draw(t, "errors")
@@ -102,7 +116,7 @@ func checkScreen(content string, w, h int) error {
 // user might.
 func TestEveryScreenFillsTheTerminal(t *testing.T) {
 	keys := []string{
-		"0", "1", "2", "3", "4", "5", "j", "k", "g", "G", "h", "l", "pgup", "pgdown", "ctrl+d", "ctrl+u", "enter", "esc", "/", "o", "m", "n", "N",
+		"0", "1", "2", "3", "4", "5", "6", "7", "j", "k", "g", "G", "h", "l", "pgup", "pgdown", "ctrl+d", "ctrl+u", "enter", "esc", "/", "o", "m", "n", "N",
 		"tab", "shift+tab", "?", "f", "r", "space", "s", "S", "x", "é", "[", "]",
 	}
 	keymap := defaultKeymap(t)
@@ -211,9 +225,9 @@ func TestTabsNarrowInSteps(t *testing.T) {
 		return strings.Split(u.sees(), "\n")[1]
 	}
 	for w, want := range map[int]string{
-		100: "  1 Pipeline   2 Queue 148   3 Store 48,211   4 Indices 3 ⚠ 5 Handlers 3 ⚠",
-		72:  "  1 Pipeline   2 Queue   3 Store   4 Indices 3 ⚠ 5 Handlers 3 ⚠",
-		60:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠",
+		100: "  1 Pipeline   2 Queue 148   3 Store 48,211   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 7 Requests",
+		80:  "  1 Pipeline   2 Queue   3 Store   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 7 Requests",
+		60:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 7",
 	} {
 		if got := strings.TrimRight(tabs(w), " "); got != want {
 			t.Errorf("at %d columns: %q, want %q", w, got, want)

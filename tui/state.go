@@ -60,10 +60,12 @@ func troubled(l *inspect.ListenerVitals, objects int) bool {
 	return stuck(l) || losing(l) || l.Panics > 0 || resyncTooDear(l, objects)
 }
 
-// warnings counts what the screens mark with a warning, by screen.
+// warnings counts what the screens mark with a warning, by screen. A matter may
+// be marked on two of them.
 func warnings(s *inspect.Snapshot) (n [screenCount]int) {
 	if s.Reflector.Error != "" {
 		n[screenPipeline]++
+		n[screenRequests]++
 	}
 	if s.Handle.Quarantined > 0 {
 		n[screenPipeline]++
@@ -82,6 +84,18 @@ func warnings(s *inspect.Snapshot) (n [screenCount]int) {
 		}
 	}
 	return n
+}
+
+// warningsInAll counts each matter once: those of Requests are on the Pipeline
+// too.
+func warningsInAll(s *inspect.Snapshot) int {
+	total := 0
+	for id, n := range warnings(s) {
+		if screenID(id) != screenRequests {
+			total += n
+		}
+	}
+	return total
 }
 
 // condition is a state that has to be said before anything else: what it is,
@@ -133,6 +147,19 @@ func failure(t *theme, s *inspect.Snapshot) condition {
 		title += " — " + words(r.ErrorReason)
 	}
 	c := condition{st: t.bad, title: title, details: []string{withoutURLs(r.Error)}}
+	if next := nextAttempt(s); next != "" {
+		c.details = append(c.details, next)
+	}
+	if s.Informer.Synced {
+		c.details = append(c.details, "The cache still answers with what it held, at rv "+s.Store.ResourceVersion+".")
+	}
+	return c
+}
+
+// nextAttempt says how many attempts have failed in a row, and when the next one
+// is due; empty if none has and none is waited for.
+func nextAttempt(s *inspect.Snapshot) string {
+	r := &s.Reflector
 	next := ""
 	if r.Failures > 0 {
 		next = "attempt " + number(r.Failures) + " failed"
@@ -143,13 +170,7 @@ func failure(t *theme, s *inspect.Snapshot) condition {
 		}
 		next += "next in " + duration(in.Truncate(100*time.Millisecond))
 	}
-	if next != "" {
-		c.details = append(c.details, next)
-	}
-	if s.Informer.Synced {
-		c.details = append(c.details, "The cache still answers with what it held, at rv "+s.Store.ResourceVersion+".")
-	}
-	return c
+	return next
 }
 
 // words writes an API reason such as TooManyRequests as words.
