@@ -419,3 +419,20 @@ func TestColourComesFromTheOptionsOrTheEnvironment(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsSetAsideIsNamedOnThePipeline(t *testing.T) {
+	for _, w := range []int{80, 120} {
+		u := newUser(t, newFake(500).with(quarantined), w, 30)
+		u.press("1")
+		l := u.line("⚠ 5 set aside, newest")
+		for _, want := range []string{"ns-1/web-00007", "transform", "4 times", "12s ago"} {
+			if !strings.Contains(l, want) {
+				t.Errorf("at %d columns %q is not said: %s", w, want, l)
+			}
+		}
+		u.press("5")
+		if u.line("passed over 3 times") == "" {
+			t.Errorf("at %d columns the skipped rounds are not said:\n%s", w, u.sees())
+		}
+	}
+}

@@ -136,6 +136,9 @@ func resyncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []
 	} else if !l.NextResync.IsZero() {
 		out = append(out, seg(0, "", "due with the next check"))
 	}
+	if l.ResyncSkipped > 0 {
+		out = append(out, seg(0, t.warn, "⚠ passed over "+times(l.ResyncSkipped)))
+	}
 	if s.Resync.CheckPeriod > 0 && s.Resync.CheckPeriod != l.ResyncGranted {
 		out = append(out, seg(2, t.muted, "checked every "+period(s.Resync.CheckPeriod)))
 	}

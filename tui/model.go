@@ -74,7 +74,7 @@ type Model struct {
 	source  *source
 
 	layout  layout
-	screens [screenCount]screen
+	screens [screenCount]screen // nil: no screen has that digit
 	current screenID
 	object  *objectScreen // over the current screen; nil if closed
 	help    *helpScreen   // over everything; nil if closed

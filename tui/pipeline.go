@@ -83,7 +83,13 @@ func (p *pipelineScreen) upper(t *theme, s *inspect.Snapshot) []string {
 			lines = append(lines, p.blank())
 		}
 		lines = append(lines, c.draw(t, p.w, max(p.h-len(lines)-5, 2))...)
+		lines = append(lines, setAside(t, s, p.w)...)
 		lines = append(lines, p.blank())
+	} else if aside := setAside(t, s, p.w); len(aside) > 0 {
+		if p.w < twoPanes {
+			lines = append(lines, p.blank())
+		}
+		lines = append(lines, append(aside, p.blank())...)
 	} else if p.h >= 18 && p.w < twoPanes {
 		lines = append(lines, p.blank())
 	}

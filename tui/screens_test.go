@@ -49,6 +49,15 @@ func refused() *fake {
 	return f
 }
 
+func quarantined(s *inspect.Snapshot) {
+	s.Handle.Quarantined, s.Handle.LastKey, s.Handle.LastError = 5, "ns-1/web-00007", "panic: nil pointer"
+	s.Quarantine = []inspect.Quarantined{
+		{Key: "ns-1/web-00007", ResourceVersion: "184001", Stage: "transform", Error: "panic: nil pointer\ngoroutine 7", At: epoch.Add(-12 * time.Second), Times: 4},
+		{Stage: "key", Error: "object has no meta", At: epoch.Add(-time.Minute), Times: 1},
+	}
+	s.Listeners[2].ResyncSkipped = 3
+}
+
 func disconnected(s *inspect.Snapshot) {
 	s.Reflector.Phase, s.Reflector.Since = inspect.PhaseBackingOff, epoch.Add(-9*time.Second)
 	s.Reflector.Error, s.Reflector.ErrorOp = "dial tcp 10.0.0.1:6443: connect: connection refused", "watch"
@@ -101,6 +110,7 @@ func screenCases() []struct {
 		}), typed("1")},
 		{"pipeline/stopped", newFake(20).with(func(s *inspect.Snapshot) { s.Informer.State = inspect.StateStopped }), typed("1")},
 		{"pipeline/lost", newFake(20).with(func(s *inspect.Snapshot) { s.Lost.Journal = 12042 }), typed("1")},
+		{"pipeline/quarantine", newFake(48211).with(quarantined), typed("1")},
 		{"pipeline/frozen", newFake(20), typed("1", "f")},
 
 		{"queue/many", newFake(500).waiting(60), typed("2", "j", "j", "j")},
@@ -137,6 +147,7 @@ func screenCases() []struct {
 		{"handlers/one", newFake(1).with(lonely), typed("5")},
 		{"handlers/none", newFake(1).with(func(s *inspect.Snapshot) { s.Listeners = nil }), typed("5")},
 		{"handlers/receiving", newFake(0).with(receivingList), typed("5")},
+		{"handlers/passed_over", newFake(500).with(quarantined), typed("5")},
 		{"handlers/trouble", newFake(500).with(func(s *inspect.Snapshot) {
 			s.Listeners[1].Panics, s.Listeners[1].LastPanic = 3, "runtime error: invalid memory address\ngoroutine 12"
 			s.Listeners[2].InHandler = 42 * time.Second

@@ -52,6 +52,9 @@ func wild(t *rapid.T) *fake {
 		l.Synced = rapid.Bool().Draw(t, "synced")
 		l.InitialDelivered, l.InitialTotal = count.Draw(t, "delivered"), count.Draw(t, "total")
 	}
+	if rapid.Bool().Draw(t, "set aside") {
+		s.Quarantine = []inspect.Quarantined{{Key: text.Draw(t, "bad key"), Stage: text.Draw(t, "stage"), Error: text.Draw(t, "bad"), Times: count.Draw(t, "times")}}
+	}
 	outcomes := []inspect.Outcome{inspect.OutcomeOpen, inspect.OutcomeOK, inspect.OutcomeExpired, inspect.OutcomeFailed, "unheard of"}
 	for i := range rapid.IntRange(0, 30).Draw(t, "requests") {
 		r := inspect.Request{

@@ -98,6 +98,26 @@ func warningsInAll(s *inspect.Snapshot) int {
 	return total
 }
 
+// setAside names the newest object that was set aside and why, in a line; none
+// if no object was.
+func setAside(t *theme, s *inspect.Snapshot, w int) []string {
+	if len(s.Quarantine) == 0 {
+		return nil
+	}
+	q := &s.Quarantine[0]
+	key := q.Key
+	if key == "" {
+		key = "an object without a key"
+	}
+	l := newLine(w).skip(gutter).put(t.warn, "⚠ "+number(max(s.Handle.Quarantined, 1))+" set aside").put("", ", newest ")
+	l.key(t.strong, key, min(width(clean(key)), w/3))
+	reason := " (" + q.Stage
+	if q.Times > 1 {
+		reason += ", " + times(q.Times)
+	}
+	return []string{l.put("", reason+", "+since(s.At, q.At)+" ago): "+firstLine(q.Error)).String()}
+}
+
 // condition is a state that has to be said before anything else: what it is,
 // and what more there is to say.
 type condition struct {
