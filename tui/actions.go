@@ -42,7 +42,7 @@ func (m *Model) act(a Action) tea.Cmd {
 	switch a {
 	case ActionFreeze:
 		return m.freeze()
-	case ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionRequests:
+	case ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionResync, ActionRequests:
 		m.show(screenOf(a))
 		return nil
 	case ActionNextInformer:
@@ -72,6 +72,8 @@ func screenOf(a Action) screenID {
 		return screenIndices
 	case ActionHandlers:
 		return screenHandlers
+	case ActionResync:
+		return screenResync
 	case ActionRequests:
 		return screenRequests
 	}
@@ -80,9 +82,7 @@ func screenOf(a Action) screenID {
 
 // exists says whether a screen is there: the list of informers only where there
 // are several.
-func (m *Model) exists(s screenID) bool {
-	return m.screens[s] != nil && (s != screenInformers || len(m.summaries) > 1)
-}
+func (m *Model) exists(s screenID) bool { return s != screenInformers || len(m.summaries) > 1 }
 
 // show switches to a screen, and closes what was open over the old one.
 func (m *Model) show(s screenID) {

@@ -21,6 +21,7 @@ func BenchmarkFrame(b *testing.B) {
 		{"store", []string{"3"}},
 		{"indices", []string{"4", "enter", "enter"}},
 		{"handlers", []string{"5"}},
+		{"resync", []string{"6"}},
 		{"requests", []string{"7"}},
 		{"object", []string{"3", "enter"}},
 	} {

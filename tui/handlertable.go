@@ -167,20 +167,28 @@ func drain(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
 			say(1, pace)
 		}
 	}
-	if cost := roundCost(l, s.Store.Objects); l.ResyncGranted > 0 && cost > 0 {
-		each := time.Duration(float64(time.Second) / l.BusyRate)
-		parts := []part{{"", "a resync round is " + number(s.Store.Objects) + " × " + duration(each) + " = " + duration(cost)}}
-		if resyncTooDear(l, s.Store.Objects) {
-			parts = append(parts, part{t.warn, " > " + period(l.ResyncGranted)})
-		} else {
-			parts = append(parts, part{t.muted, " of " + period(l.ResyncGranted)})
-		}
-		say(2, parts...)
-	}
+	out = append(out, roundSegment(t, s, l)...)
 	if l.Panics > 0 {
 		say(1, part{t.bad, count(l.Panics, "panic", "panics")}, part{"", ", last: " + firstLine(l.LastPanic)})
 	}
 	return out
+}
+
+// roundSegment says what a resync round costs a handler, if it has any and its
+// pace is known.
+func roundSegment(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
+	cost := roundCost(l, s.Store.Objects)
+	if l.ResyncGranted <= 0 || cost <= 0 {
+		return nil
+	}
+	each := time.Duration(float64(time.Second) / l.BusyRate)
+	parts := []part{{"", "a resync round is " + number(s.Store.Objects) + " × " + duration(each) + " = " + duration(cost)}}
+	if resyncTooDear(l, s.Store.Objects) {
+		parts = append(parts, part{t.warn, " > " + period(l.ResyncGranted)})
+	} else {
+		parts = append(parts, part{t.muted, " of " + period(l.ResyncGranted)})
+	}
+	return []segment{{parts: parts, drop: 2}}
 }
 
 func firstLine(s string) string {

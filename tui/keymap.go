@@ -55,6 +55,7 @@ const (
 	ActionStore            Action = "store"
 	ActionIndices          Action = "indices"
 	ActionHandlers         Action = "handlers"
+	ActionResync           Action = "resync"
 	ActionRequests         Action = "requests"
 	ActionNextInformer     Action = "next-informer"
 	ActionPreviousInformer Action = "previous-informer"
@@ -86,7 +87,7 @@ func actionsOf(s Scope) []Action {
 			ActionUp, ActionDown, ActionLeft, ActionRight, ActionTop, ActionBottom,
 			ActionHalfUp, ActionHalfDown, ActionPageUp, ActionPageDown,
 			ActionOpen, ActionBack, ActionFilter, ActionNextPane, ActionPreviousPane,
-			ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionRequests,
+			ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionResync, ActionRequests,
 			ActionNextInformer, ActionPreviousInformer,
 			ActionFreeze, ActionHelp, ActionSuspend, ActionClose, ActionQuit,
 		}

@@ -20,8 +20,9 @@ const (
 	screenStore
 	screenIndices
 	screenHandlers
-	screenRequests screenID = 7
-	screenCount    screenID = 8
+	screenResync
+	screenRequests
+	screenCount
 )
 
 // screen is one page of the explorer: it draws itself from the frame shown, and
@@ -74,7 +75,7 @@ type Model struct {
 	source  *source
 
 	layout  layout
-	screens [screenCount]screen // nil: no screen has that digit
+	screens [screenCount]screen
 	current screenID
 	object  *objectScreen // over the current screen; nil if closed
 	help    *helpScreen   // over everything; nil if closed
@@ -128,6 +129,7 @@ func (m *Model) clear() {
 	m.screens[screenStore] = newStoreScreen(m)
 	m.screens[screenIndices] = newIndicesScreen(m)
 	m.screens[screenHandlers] = newHandlersScreen(m)
+	m.screens[screenResync] = newResyncScreen(m)
 	m.screens[screenRequests] = newRequestsScreen(m)
 }
 
@@ -185,9 +187,6 @@ func (m *Model) resize(w, h int) {
 
 func (m *Model) setSizes() {
 	for _, s := range m.screens {
-		if s == nil {
-			continue
-		}
 		s.setSize(m.layout.body.w, m.layout.body.h)
 	}
 	if m.object != nil {
@@ -248,9 +247,6 @@ func (m *Model) take(f *frame) tea.Cmd {
 		m.history().sample(f)
 	}
 	for _, s := range m.screens {
-		if s == nil {
-			continue
-		}
 		s.refresh(f)
 	}
 	if m.object != nil {

@@ -58,6 +58,18 @@ func quarantined(s *inspect.Snapshot) {
 	s.Listeners[2].ResyncSkipped = 3
 }
 
+// resynced has thirty handlers that are played the cache back.
+func resynced(s *inspect.Snapshot) {
+	s.Resync.Last, s.Resync.LastObjects, s.Resync.LastListeners = epoch.Add(-18*time.Second), 48211, 31
+	s.Listeners[2].ResyncSkipped = 3
+	for i := range 30 {
+		l := s.Listeners[2]
+		l.Name, l.BusyRate, l.ResyncAsked = fmt.Sprintf("controller-%02d", i), 500*float64(i+1), 10*time.Second
+		l.ResyncGranted, l.ResyncSkipped = time.Duration(i/10+1)*30*time.Second, 0
+		s.Listeners = append(s.Listeners, l)
+	}
+}
+
 func disconnected(s *inspect.Snapshot) {
 	s.Reflector.Phase, s.Reflector.Since = inspect.PhaseBackingOff, epoch.Add(-9*time.Second)
 	s.Reflector.Error, s.Reflector.ErrorOp = "dial tcp 10.0.0.1:6443: connect: connection refused", "watch"
@@ -152,6 +164,15 @@ func screenCases() []struct {
 			s.Listeners[1].Panics, s.Listeners[1].LastPanic = 3, "runtime error: invalid memory address\ngoroutine 12"
 			s.Listeners[2].InHandler = 42 * time.Second
 		}), typed("5")},
+
+		{"resync/many", newFake(48211).with(resynced), typed("6")},
+		{"resync/one", newFake(1).with(lonely), typed("6")},
+		{"resync/empty", newFake(1).with(func(s *inspect.Snapshot) { s.Listeners = nil }), typed("6")},
+		{"resync/unchecked", newFake(500).with(func(s *inspect.Snapshot) {
+			s.Resync = inspect.ResyncVitals{}
+			s.Listeners[2].ResyncGranted = 0
+		}), typed("6")},
+		{"resync/paused", newFake(500).waiting(60).with(paused), typed("6")},
 
 		{"requests/many", newFake(48211).requested(60).with(func(s *inspect.Snapshot) { s.Lost.Requests = 1204 }), typed("7", "j", "j")},
 		{"requests/one", newFake(1).with(lonely).requested(1), typed("7")},

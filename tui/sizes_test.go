@@ -49,6 +49,8 @@ func wild(t *rapid.T) *fake {
 		l.Pending, l.Delivered, l.Panics = count.Draw(t, "pending"), count.Draw(t, "delivered"), count.Draw(t, "panics")
 		l.Behind, l.Drain, l.InHandler = time.Duration(span.Draw(t, "behind")), time.Duration(span.Draw(t, "drain")), time.Duration(span.Draw(t, "in handler"))
 		l.BusyRate = rapid.Float64Range(0, 1e9).Draw(t, "busy")
+		l.ResyncAsked, l.ResyncGranted, l.ResyncSkipped = time.Duration(span.Draw(t, "asked")), time.Duration(span.Draw(t, "granted")), count.Draw(t, "skipped")
+		l.NextResync = epoch.Add(time.Duration(span.Draw(t, "due")))
 		l.Synced = rapid.Bool().Draw(t, "synced")
 		l.InitialDelivered, l.InitialTotal = count.Draw(t, "delivered"), count.Draw(t, "total")
 	}
@@ -228,9 +230,9 @@ func TestTabsNarrowInSteps(t *testing.T) {
 		return strings.Split(u.sees(), "\n")[1]
 	}
 	for w, want := range map[int]string{
-		100: "  1 Pipeline   2 Queue 148   3 Store 48,211   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 7 Requests",
-		80:  "  1 Pipeline   2 Queue   3 Store   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 7 Requests",
-		60:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 7",
+		100: "  1 Pipeline   2 Queue 148   3 Store 48,211   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 6 Resync ⚠ 7 Requests",
+		80:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 6 ⚠ 7",
+		60:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 6 ⚠ 7",
 	} {
 		if got := strings.TrimRight(tabs(w), " "); got != want {
 			t.Errorf("at %d columns: %q, want %q", w, got, want)

@@ -82,16 +82,19 @@ func warnings(s *inspect.Snapshot) (n [screenCount]int) {
 		if troubled(&s.Listeners[i], s.Store.Objects) {
 			n[screenHandlers]++
 		}
+		if resyncTooDear(&s.Listeners[i], s.Store.Objects) {
+			n[screenResync]++
+		}
 	}
 	return n
 }
 
 // warningsInAll counts each matter once: those of Requests are on the Pipeline
-// too.
+// too, those of Resync on Handlers.
 func warningsInAll(s *inspect.Snapshot) int {
 	total := 0
 	for id, n := range warnings(s) {
-		if screenID(id) != screenRequests {
+		if id := screenID(id); id != screenRequests && id != screenResync {
 			total += n
 		}
 	}
