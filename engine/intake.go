@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -46,7 +47,7 @@ func (in *intake) Update(obj any) error { return in.one(obj, in.queue.Update) }
 // Delete enqueues the deletion of obj. One whose transform fails is still
 // deleted, as it came.
 func (in *intake) Delete(obj any) error {
-	if _, ok := in.keyOf(obj); !ok {
+	if !in.keyed(obj) {
 		return nil
 	}
 	if fit, err := in.apply(obj); err == nil {
@@ -56,13 +57,12 @@ func (in *intake) Delete(obj any) error {
 }
 
 func (in *intake) one(obj any, enqueue func(any) error) error {
-	key, ok := in.keyOf(obj)
-	if !ok {
+	if !in.keyed(obj) {
 		return nil
 	}
 	fit, err := in.apply(obj)
 	if err != nil {
-		in.quarantine.add(stageTransform, key, obj, err)
+		in.setAside(obj, err)
 		return nil
 	}
 	return enqueue(fit)
@@ -72,14 +72,12 @@ func (in *intake) one(obj any, enqueue func(any) error) error {
 func (in *intake) Replace(list []any, rv string) error {
 	fits := make([]any, 0, len(list))
 	for _, obj := range list {
-		key, ok := in.keyOf(obj)
-		if !ok {
+		if !in.keyed(obj) {
 			continue
 		}
 		fit, err := in.apply(obj)
 		if err != nil {
-			in.quarantine.add(stageTransform, key, obj, err)
-			stored, exists, _ := in.store.GetByKey(key) // its error is always nil
+			stored, exists, _ := in.store.GetByKey(in.setAside(obj, err)) // its error is always nil
 			if !exists {
 				continue
 			}
@@ -90,13 +88,24 @@ func (in *intake) Replace(list []any, rv string) error {
 	return in.queue.Replace(fits, rv)
 }
 
-// keyOf returns an object's key; without one the object is set aside.
-func (in *intake) keyOf(obj any) (string, bool) {
-	key, err := in.keyFunc(obj)
+// keyed says whether an object has a key; without one it is set aside.
+func (in *intake) keyed(obj any) bool {
+	// What has metadata has a key, and is spared the making of one.
+	if _, err := meta.Accessor(obj); err == nil {
+		return true
+	}
+	_, err := in.keyFunc(obj)
 	if err != nil {
 		in.quarantine.add(stageKey, "", obj, err)
 	}
-	return key, err == nil
+	return err == nil
+}
+
+// setAside quarantines an object whose transform failed and returns its key.
+func (in *intake) setAside(obj any, err error) (key string) {
+	key, _ = in.keyFunc(obj) // it has one, see keyed
+	in.quarantine.add(stageTransform, key, obj, err)
+	return key
 }
 
 // apply runs the transform. Tombstones pass it by, as in client-go.
