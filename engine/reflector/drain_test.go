@@ -61,8 +61,10 @@ func runBriefly(t *testing.T, open func() watch.Interface, want time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := New(&cache.ListWatch{
-			ListFunc:  func(metav1.ListOptions) (runtime.Object, error) { return podList("5"), nil },
-			WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return open(), nil },
+			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+				return podList("5"), nil
+			},
+			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return open(), nil },
 		}, &v1.Pod{}, &recorder{trace: &trace{}}, Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
