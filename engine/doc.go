@@ -82,8 +82,11 @@
 //	watch error handlers get a Reflector     client-go's has no exported state
 //	that never ran                           besides its resource version
 //
-// Each is an option of its own in Hardening, or follows from the queue; with
-// Options.Strict none of them holds but the last two.
+// What concerns the resync timer, watches, streams and objects set aside has an
+// option of its own in Hardening. Options.Strict takes those back, and what is
+// said of index functions and of deltas that cannot be applied. The others hold
+// always: a stopped watch is read to its end, the queue's lock is not held, a nil
+// handler is refused, and watch error handlers get a Reflector that never ran.
 //
 // # Cost
 //
