@@ -288,30 +288,3 @@ func (i *Informer) Requests(context.Context) ([]inspect.Request, error) {
 func (i *Informer) Wait(ctx context.Context, since uint64) (uint64, error) {
 	return i.generation.Wait(ctx, since)
 }
-
-// Pause implements inspect.Controls.
-func (i *Informer) Pause(context.Context) error {
-	i.gate.pause()
-	return nil
-}
-
-// Resume implements inspect.Controls.
-func (i *Informer) Resume(context.Context) error {
-	i.gate.resume()
-	return nil
-}
-
-// Step implements inspect.Controls.
-func (i *Informer) Step(_ context.Context, n int) error {
-	if n < 1 {
-		return fmt.Errorf("step %d deltas: the number must be at least 1", n)
-	}
-	i.gate.step(n)
-	return nil
-}
-
-// SetRate implements inspect.Controls.
-func (i *Informer) SetRate(_ context.Context, perSecond float64) error {
-	i.gate.limit(perSecond)
-	return nil
-}

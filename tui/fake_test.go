@@ -207,6 +207,34 @@ func (f *fake) Object(_ context.Context, r inspect.ObjectRequest) (inspect.Objec
 	return inspect.Object{}, fmt.Errorf("object %q: %w", r.Key, inspect.ErrNotFound)
 }
 
+func (f *fake) Diff(context.Context, inspect.DiffRequest) (inspect.Diff, error) {
+	return inspect.Diff{}, inspect.ErrUnsupported
+}
+
+func (f *fake) Biography(context.Context, inspect.BiographyRequest) (inspect.Biography, error) {
+	return inspect.Biography{}, inspect.ErrUnsupported
+}
+
+func (f *fake) Moments(context.Context, inspect.MomentQuery) (inspect.MomentPage, error) {
+	return inspect.MomentPage{}, inspect.ErrUnsupported
+}
+
+func (f *fake) VerifyIndex(context.Context, string) (inspect.IndexCheck, error) {
+	return inspect.IndexCheck{}, inspect.ErrUnsupported
+}
+
+func (f *fake) ResyncNow(context.Context) error { return inspect.ErrUnsupported }
+
+func (f *fake) SetResync(context.Context, string, time.Duration) error { return inspect.ErrUnsupported }
+
+func (f *fake) RelistNow(context.Context) error { return inspect.ErrUnsupported }
+
+func (f *fake) AddIndex(context.Context, inspect.IndexSpec) error { return inspect.ErrUnsupported }
+
+func (f *fake) AddHandler(context.Context, inspect.HandlerSpec) error { return inspect.ErrUnsupported }
+
+func (f *fake) RemoveHandler(context.Context, string) error { return inspect.ErrUnsupported }
+
 func (f *fake) Requests(context.Context) ([]inspect.Request, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

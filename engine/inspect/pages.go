@@ -12,8 +12,7 @@ import (
 // row whose key is not less than Cursor. The window is then moved so that it
 // lies inside the matching rows: an Offset past the end shows the last rows.
 type Query struct {
-	// Filter keeps keys that contain it, ignoring case; a leading "!" keeps
-	// those that do not. Empty keeps all.
+	// Filter is what ParseFilter takes; empty keeps all.
 	Filter string `json:"filter,omitempty"`
 	// Sort names the column; empty is SortKey. ErrUnsupported for a column this
 	// informer cannot sort by.
@@ -29,10 +28,19 @@ type Query struct {
 // Sort is a column to sort by.
 type Sort string
 
-// The columns to sort by. SortObjects is for buckets only.
+// The columns to sort by. SortObjects is for buckets only; all but SortKey need
+// somebody who looks, see Row.
 const (
 	SortKey     Sort = "key"
 	SortObjects Sort = "objects"
+	SortVersion Sort = "rv"
+	SortAge     Sort = "age"
+	SortChanged Sort = "changed"
+	SortUpdates Sort = "updates"
+	SortRate    Sort = "rate"
+	SortNoOps   Sort = "noops"
+	SortWriter  Sort = "writer"
+	SortSize    Sort = "size"
 )
 
 // Page is a window of objects.
@@ -41,21 +49,38 @@ type Page struct {
 	// Total counts all objects, Matched those that passed the filter.
 	Total   int `json:"total"`
 	Matched int `json:"matched"`
+	// Scanned counts the objects that filter and order have been worked out for.
+	// While it is less than Total the page shows what is known so far, and the
+	// same query asked again goes on from there.
+	Scanned int `json:"scanned"`
 	// Start is the rank of the first row among the matching ones.
 	Start int   `json:"start"`
 	Rows  []Row `json:"rows"`
 }
 
-// Row is one object in a list.
+// Row is one object in a list. What is counted is counted since the explorer
+// opened.
 type Row struct {
 	Key             string `json:"key"`
 	ResourceVersion string `json:"resourceVersion"`
 	// Created is the object's own creation time.
 	Created time.Time `json:"created,omitzero"`
 	// Changed is when this informer last stored a new version, and Updates how
-	// many it has seen since the explorer opened; zero if it has seen none.
+	// many it has seen; zero if it has seen none.
 	Changed time.Time `json:"changed,omitzero"`
 	Updates uint64    `json:"updates"`
+	// Rate is updates a second, a moving average over about a minute.
+	Rate float64 `json:"rate,omitempty"`
+	// NoOps counts those of the Compared updates that changed nothing but
+	// resource version, managed fields and times. Not every update is compared:
+	// it is left out where there are more than time for it.
+	NoOps    uint64 `json:"noOps,omitempty"`
+	Compared uint64 `json:"compared,omitempty"`
+	// Writer is the field manager that wrote last, empty if the object does not
+	// say.
+	Writer string `json:"writer,omitempty"`
+	// Size is about how many bytes the object has on the wire; 0: not known.
+	Size int `json:"size,omitempty"`
 	// Waiting counts the deltas in the queue for this key.
 	Waiting int `json:"waiting,omitempty"`
 }
@@ -136,6 +161,9 @@ type BucketRow struct {
 // ObjectRequest asks for one object.
 type ObjectRequest struct {
 	Key string `json:"key"`
+	// Version asks for one that was kept, see KeyEvent; 0 for what is in the
+	// store now.
+	Version uint64 `json:"version,omitempty"`
 	// Reveal asks for a Secret's contents in clear. ErrReadOnly unless the
 	// process allows it.
 	Reveal bool `json:"reveal,omitempty"`

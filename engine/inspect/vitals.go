@@ -20,6 +20,79 @@ type Snapshot struct {
 	Quarantine []Quarantined `json:"quarantine,omitempty"`
 	Requests   RequestVitals `json:"requests"`
 	Lost       LostVitals    `json:"lost"`
+	// Hot holds the few keys with the most updates, the hottest first, and
+	// Identities the newest few keys whose object was replaced by another of the
+	// same name, the newest first. Both are known only while somebody looks.
+	Hot        []HotKey         `json:"hot,omitempty"`
+	Identities []IdentityChange `json:"identities,omitempty"`
+	// Traffic is what came over the wire; nil where nobody counts it.
+	Traffic *TrafficVitals `json:"traffic,omitempty"`
+	// Journal is what the explorer itself keeps; nil while nobody looks.
+	Journal *JournalVitals `json:"journal,omitempty"`
+}
+
+// HotKey is a key that changes often.
+type HotKey struct {
+	Key      string  `json:"key"`
+	Rate     float64 `json:"rate"` // updates a second, as in Row
+	Updates  uint64  `json:"updates"`
+	NoOps    uint64  `json:"noOps"`
+	Compared uint64  `json:"compared"`
+	// Writers are the field managers of the newest versions kept, each once, the
+	// last one first; Turns how many times in a row the writer changed.
+	Writers []string `json:"writers,omitempty"`
+	Turns   int      `json:"turns,omitempty"`
+	// Paths are what the newest compared updates changed, noise apart, the most
+	// frequent first.
+	Paths []string `json:"paths,omitempty"`
+}
+
+// IdentityChange is one object that took the name of another without a deletion
+// in between that handlers were told of.
+type IdentityChange struct {
+	Key  string    `json:"key"`
+	From string    `json:"fromUID"`
+	To   string    `json:"toUID"`
+	At   time.Time `json:"at"`
+	// Split: handlers were told of it as a deletion and an addition.
+	Split bool `json:"split,omitempty"`
+}
+
+// TrafficVitals says what an informer's watches carried over the wire.
+type TrafficVitals struct {
+	Streams uint64 `json:"streams"`
+	Bytes   uint64 `json:"bytes"`
+	Events  uint64 `json:"events"`
+	// ByteRate is bytes a second.
+	ByteRate float64 `json:"byteRate"`
+	// Undecodable counts objects that could not be decoded; the streams went on
+	// without them. Quarantine holds the newest, the newest first.
+	Undecodable uint64        `json:"undecodable"`
+	Quarantine  []Undecodable `json:"quarantine,omitempty"`
+}
+
+// Undecodable is an event whose object could not be decoded.
+type Undecodable struct {
+	At     time.Time `json:"at"`
+	Event  string    `json:"event"`
+	Reason string    `json:"reason"`
+	// Frame is the event as it came, shortened, unless it may hold secrets; Size
+	// is its whole length in bytes.
+	Frame string `json:"frame,omitempty"`
+	Size  int    `json:"size"`
+}
+
+// JournalVitals says how much the explorer remembers, and what that costs.
+type JournalVitals struct {
+	Keys int `json:"keys"`
+	// Events and Versions are what biographies hold, Bytes about how much memory
+	// the journal takes, versions included; it stays below Bound.
+	Events   int   `json:"events"`
+	Versions int   `json:"versions"`
+	Bytes    int64 `json:"bytes"`
+	Bound    int64 `json:"bound"`
+	// Since is when it began to look.
+	Since time.Time `json:"since"`
 }
 
 // State is where an informer stands in its single life.
@@ -198,6 +271,31 @@ type IndexVitals struct {
 	// store and not in this index.
 	Errors    uint64 `json:"errors"`
 	LastError string `json:"lastError,omitempty"`
+	// Time is how long the function takes an object; measured on some of its
+	// calls.
+	Time Latency `json:"time"`
+	// Expr is what the index was made from, where it was added by expression.
+	Expr string `json:"expr,omitempty"`
+}
+
+// IndexCheck is what came of computing an index anew.
+type IndexCheck struct {
+	Index   string        `json:"index"`
+	Objects int           `json:"objects"`
+	Took    time.Duration `json:"tookNs"`
+	// Wrong counts objects whose values are not those they are indexed by: the
+	// function is not pure, or somebody wrote into a cached object. Examples are
+	// the first few.
+	Wrong    int             `json:"wrong"`
+	Examples []IndexMismatch `json:"examples,omitempty"`
+}
+
+// IndexMismatch is an object that is in other buckets than its function says.
+type IndexMismatch struct {
+	Key     string   `json:"key"`
+	Indexed []string `json:"indexed"`
+	Now     []string `json:"now"`
+	Error   string   `json:"error,omitempty"`
 }
 
 // ListenerVitals says how one handler keeps up.
@@ -206,6 +304,13 @@ type ListenerVitals struct {
 	// Explorer marks the explorer's own listener, which is there only while
 	// somebody looks.
 	Explorer bool `json:"explorer,omitempty"`
+	// Lab marks a handler that Controls added and can remove; Delay is how long
+	// each of its calls is made to take.
+	Lab   bool          `json:"lab,omitempty"`
+	Delay time.Duration `json:"delayNs,omitempty"`
+	// Conflated counts notifications that were taken out of its backlog because
+	// a newer one of the same key waits; 0 unless the informer is told to.
+	Conflated uint64 `json:"conflated,omitempty"`
 	// Pending counts only notifications addressed to this listener.
 	Pending   uint64        `json:"pending"`
 	Behind    time.Duration `json:"behindNs"`
@@ -286,6 +391,10 @@ type LostVitals struct {
 	// Journal counts notifications the explorer's journal skipped because it
 	// was behind its bound; the key list was then rebuilt from the store.
 	Journal uint64 `json:"journal"`
+	// Moments overwritten before anybody read them.
+	Moments uint64 `json:"moments"`
+	// Versions and events of biographies let go of to stay within bounds.
+	History uint64 `json:"history"`
 }
 
 // Latency sums up how long something took, over the last ten to twenty

@@ -2,16 +2,17 @@ package inspect
 
 import "strings"
 
-// Match returns the predicate of a filter as Query and QueueQuery mean it:
-// substring, case ignored, inverted by a leading "!". It returns nil for a
-// filter that keeps everything.
+// Match returns the predicate of a filter of keys; see ParseFilter. It returns
+// nil for a filter that keeps everything, and matches nothing if it is wrong.
 func Match(filter string) func(string) bool {
-	text, inverse := strings.CutPrefix(filter, "!")
-	if text == "" {
+	f, err := ParseFilter(filter)
+	switch {
+	case err != nil:
+		return func(string) bool { return false }
+	case f.All():
 		return nil
 	}
-	text = strings.ToLower(text)
-	return func(s string) bool { return containsFold(s, text) != inverse }
+	return f.Keep
 }
 
 // containsFold says whether s contains the lower-case text, ignoring case. Keys

@@ -1,0 +1,136 @@
+package inspect
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// BiographyRequest asks for what happened to one key.
+type BiographyRequest struct {
+	Key string `json:"key"`
+	// UID, if not empty, finds the key by the UID of an object that has or had
+	// it; Key is then ignored.
+	UID string `json:"uid,omitempty"`
+}
+
+// Biography is what happened to one key since somebody looks.
+type Biography struct {
+	Generation uint64 `json:"generation"`
+	Key        string `json:"key"`
+	// Exists says that the key is in the store now.
+	Exists bool `json:"exists"`
+	// Since is when the explorer began to look.
+	Since time.Time `json:"since"`
+	// Events are in the order in which they happened; Forgotten counts older
+	// ones that were let go of.
+	Events    []KeyEvent `json:"events"`
+	Forgotten uint64     `json:"forgotten,omitempty"`
+}
+
+// KeyEvent is one thing that happened to a key: a delta that was handled, or one
+// that was not, and why.
+type KeyEvent struct {
+	// Seq is the number of the notification in the processor's log; 0 if nobody
+	// was notified.
+	Seq uint64    `json:"seq,omitempty"`
+	At  time.Time `json:"at"`
+	// Type is what handlers were told: added, updated or deleted.
+	Type            string `json:"type"`
+	Cause           Cause  `json:"cause"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	UID             string `json:"uid,omitempty"`
+	Tombstone       bool   `json:"tombstone,omitempty"`
+	// Version can be asked for with ObjectRequest and DiffRequest; 0 if the
+	// object is not kept.
+	Version uint64 `json:"version,omitempty"`
+	Writer  string `json:"writer,omitempty"`
+	// Changed are the first few paths that differ from the version before, noise
+	// apart; Compared says that they were looked for.
+	Changed  []string `json:"changed,omitempty"`
+	Compared bool     `json:"compared,omitempty"`
+	// Skipped says why handlers were not told, if they were not.
+	Skipped string `json:"skipped,omitempty"`
+	// Waited is how long the delta was in the queue; 0 if that is not known.
+	Waited time.Duration `json:"waitedNs,omitempty"`
+	// Deliveries say when each handler got it, as far as that is still known.
+	Deliveries []Delivery `json:"deliveries,omitempty"`
+}
+
+// Delivery is one notification given to one handler.
+type Delivery struct {
+	Handler string `json:"handler"`
+	// Began is when the handler was called, Took how long it took.
+	Began time.Time     `json:"began"`
+	Took  time.Duration `json:"tookNs"`
+	// Pending: it has not been called with it yet.
+	Pending bool `json:"pending,omitempty"`
+}
+
+// DiffRequest asks for what differs between two versions of one key.
+type DiffRequest struct {
+	Key string `json:"key"`
+	// From and To are versions as in KeyEvent; 0 for what is in the store now.
+	From uint64 `json:"from"`
+	To   uint64 `json:"to"`
+}
+
+// Diff is what differs between two versions of an object.
+type Diff struct {
+	Key      string `json:"key"`
+	FromRV   string `json:"fromResourceVersion"`
+	ToRV     string `json:"toResourceVersion"`
+	FromUID  string `json:"fromUID"`
+	ToUID    string `json:"toUID"`
+	Redacted bool   `json:"redacted,omitempty"`
+	// Changes are in the order of their paths.
+	Changes []Change `json:"changes"`
+}
+
+// Change is one path at which two versions differ. Where a whole object or list
+// was added or removed, it is one change.
+type Change struct {
+	// Path is written as in .spec.containers[0].image; keys that are no plain
+	// words stand in ["..."].
+	Path string `json:"path"`
+	// From and To are the values; nil where there is none.
+	From json.RawMessage `json:"from,omitempty"`
+	To   json.RawMessage `json:"to,omitempty"`
+	// Noise marks what changes with every write: resource version, generation,
+	// managed fields and times.
+	Noise bool `json:"noise,omitempty"`
+	// Hidden says that the values are secret: only that they differ is told.
+	Hidden bool `json:"hidden,omitempty"`
+}
+
+// MomentQuery asks for the newest moments.
+type MomentQuery struct {
+	// Key keeps those of one key.
+	Key string `json:"key,omitempty"`
+	// Since keeps those with a greater sequence number.
+	Since uint64 `json:"since,omitempty"`
+	Limit int    `json:"limit"`
+}
+
+// MomentPage is the newest moments, the newest first.
+type MomentPage struct {
+	Generation uint64   `json:"generation"`
+	Moments    []Moment `json:"moments"`
+	// Lost counts those that were overwritten.
+	Lost uint64 `json:"lost"`
+}
+
+// Moment is one delta's way through the pipeline.
+type Moment struct {
+	// Seq is the number of its notification in the processor's log.
+	Seq   uint64 `json:"seq"`
+	Key   string `json:"key"`
+	Type  string `json:"type"` // added, updated or deleted
+	Cause Cause  `json:"cause"`
+	// Enqueued is when the reflector put it into the queue, Popped when it was
+	// taken out, Published when the store had it and handlers were told.
+	Enqueued  time.Time `json:"enqueued"`
+	Popped    time.Time `json:"popped"`
+	Published time.Time `json:"published"`
+	// Deliveries say when each handler got it, as far as that is still known.
+	Deliveries []Delivery `json:"deliveries,omitempty"`
+}
