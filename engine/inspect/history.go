@@ -34,6 +34,9 @@ type KeyEvent struct {
 	// was notified.
 	Seq uint64    `json:"seq,omitempty"`
 	At  time.Time `json:"at"`
+	// Times is how often it happened in a row, if more than once: resyncs and
+	// relists that find nothing new. At is of the last.
+	Times int `json:"times,omitempty"`
 	// Type is what handlers were told: added, updated or deleted.
 	Type            string `json:"type"`
 	Cause           Cause  `json:"cause"`
@@ -90,7 +93,8 @@ type Diff struct {
 // was added or removed, it is one change.
 type Change struct {
 	// Path is written as in .spec.containers[0].image; keys that are no plain
-	// words stand in ["..."].
+	// words stand in ["..."]. The place in a list is the one in the newer
+	// version; of what was removed from a list, the one in the older.
 	Path string `json:"path"`
 	// From and To are the values; nil where there is none.
 	From json.RawMessage `json:"from,omitempty"`

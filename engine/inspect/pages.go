@@ -11,6 +11,11 @@ import (
 // and go above it: it begins Offset rows after (or, negative, before) the first
 // row whose key is not less than Cursor. The window is then moved so that it
 // lies inside the matching rows: an Offset past the end shows the last rows.
+//
+// In any other order than that of the keys, the anchor is the row of Cursor,
+// wherever that now is; once the key is gone, the rank it had when it was last
+// asked for. Without a Cursor the window is anchored by rank alone. Rows that are
+// equal in the order stand in the order of their keys, whether Desc or not.
 type Query struct {
 	// Filter is what ParseFilter takes; empty keeps all.
 	Filter string `json:"filter,omitempty"`
@@ -29,7 +34,8 @@ type Query struct {
 type Sort string
 
 // The columns to sort by. SortObjects is for buckets only; all but SortKey need
-// somebody who looks, see Row.
+// somebody who looks, see Row. Resource versions are compared as numbers where
+// they are numbers, SortNoOps is by how many updates changed nothing.
 const (
 	SortKey     Sort = "key"
 	SortObjects Sort = "objects"

@@ -84,9 +84,12 @@ type Undecodable struct {
 
 // JournalVitals says how much the explorer remembers, and what that costs.
 type JournalVitals struct {
-	Keys int `json:"keys"`
+	// Keys is how many keys are kept in order, KeyBytes about how much memory
+	// that takes: it grows with the store.
+	Keys     int   `json:"keys"`
+	KeyBytes int64 `json:"keyBytes"`
 	// Events and Versions are what biographies hold, Bytes about how much memory
-	// the journal takes, versions included; it stays below Bound.
+	// they take; it stays below Bound.
 	Events   int   `json:"events"`
 	Versions int   `json:"versions"`
 	Bytes    int64 `json:"bytes"`
