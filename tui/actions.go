@@ -51,6 +51,8 @@ func (m *Model) act(a Action) tea.Cmd {
 	case ActionPreviousInformer:
 		m.cycle(-1)
 		return nil
+	case ActionNextMatch, ActionPreviousMatch:
+		return m.nextMatch(a)
 	case ActionFilter:
 		if f, ok := m.top().(filtered); ok {
 			m.askFilter(f)
@@ -58,6 +60,23 @@ func (m *Model) act(a Action) tea.Cmd {
 		return nil
 	}
 	return m.top().handle(a)
+}
+
+// nextMatch moves to the next match, or the one before. Where rows are filtered
+// each of them is one, so that it is the next row.
+func (m *Model) nextMatch(a Action) tea.Cmd {
+	top := m.top()
+	if _, searches := top.(searcher); searches {
+		return top.handle(a)
+	}
+	if f, ok := top.(filtered); !ok || f.filter() == "" {
+		m.note = "nothing to find: " + m.keymap.label(ScopeGlobal, ActionFilter) + " says what"
+		return nil
+	}
+	if a == ActionNextMatch {
+		return top.handle(ActionDown)
+	}
+	return top.handle(ActionUp)
 }
 
 func screenOf(a Action) screenID {

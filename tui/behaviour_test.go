@@ -162,6 +162,13 @@ func TestAFilterFollowsEachKey(t *testing.T) {
 	u.press("esc").expect("1 of 300")
 }
 
+func TestTheNextMatchOfAFilterIsTheNextRow(t *testing.T) {
+	u := newUser(t, newFake(300), 100, 24)
+	u.press("3", "n").expect("nothing to find: / says what")
+	u.press("/").types("0010").press("enter", "n", "n").expectMarked("ns-0/web-00108")
+	u.press("N").expectMarked("ns-0/web-00105")
+}
+
 func TestTheFilterTakesPastedText(t *testing.T) {
 	u := newUser(t, newFake(300), 100, 24)
 	u.send(tea.PasteMsg{Content: "ignored"})

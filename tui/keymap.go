@@ -86,7 +86,8 @@ func actionsOf(s Scope) []Action {
 		return []Action{
 			ActionUp, ActionDown, ActionLeft, ActionRight, ActionTop, ActionBottom,
 			ActionHalfUp, ActionHalfDown, ActionPageUp, ActionPageDown,
-			ActionOpen, ActionBack, ActionFilter, ActionNextPane, ActionPreviousPane,
+			ActionOpen, ActionBack, ActionNextPane, ActionPreviousPane,
+			ActionFilter, ActionNextMatch, ActionPreviousMatch,
 			ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionResync, ActionRequests,
 			ActionNextInformer, ActionPreviousInformer,
 			ActionFreeze, ActionHelp, ActionSuspend, ActionClose, ActionQuit,
@@ -98,7 +99,7 @@ func actionsOf(s Scope) []Action {
 	case ScopeIndices:
 		return []Action{ActionSort}
 	case ScopeObject:
-		return []Action{ActionManagedFields, ActionNextMatch, ActionPreviousMatch}
+		return []Action{ActionManagedFields}
 	case ScopePrompt:
 		return []Action{ActionAccept, ActionCancel}
 	}
@@ -115,8 +116,9 @@ type Binding struct {
 	Action Action
 	Keys   []string // as tea.KeyPressMsg.String writes them; at least one
 	Help   string
-	// where the keys were given: file:line.
+	// where the keys were given: file:line; own if that is the user's file.
 	where string
+	own   bool
 }
 
 // Label returns the keys as the help shows them.
@@ -236,7 +238,7 @@ func (k *Keymap) mergeBinding(s Scope, a Action, at string, value ast.Node, file
 	if !slices.Contains(actionsOf(s), a) {
 		return fmt.Errorf("%s: unknown action %q in scope %s; there are %s", at, a, s, join(actionsOf(s)))
 	}
-	b := Binding{Scope: s, Action: a, where: at}
+	b := Binding{Scope: s, Action: a, where: at, own: !defaults}
 	err := eachEntry(value, file, "keys or help", func(field, at string, value ast.Node) error {
 		switch field {
 		case "keys":
@@ -260,7 +262,7 @@ func (k *Keymap) mergeBinding(s Scope, a Action, at string, value ast.Node, file
 		return nil
 	}
 	if len(b.Keys) > 0 {
-		k.bindings[i].Keys, k.bindings[i].where = b.Keys, b.where
+		k.bindings[i].Keys, k.bindings[i].where, k.bindings[i].own = b.Keys, b.where, b.own
 	}
 	if b.Help != "" {
 		k.bindings[i].Help = b.Help
@@ -325,20 +327,30 @@ func (k *Keymap) index() error {
 	slices.SortStableFunc(ordered, func(a, b Binding) int {
 		return slices.Index(scopes(), a.Scope) - slices.Index(scopes(), b.Scope)
 	})
-	for _, b := range ordered {
+	for i := range ordered {
+		b := &ordered[i]
 		for _, key := range b.Keys {
 			other := owner(b.Scope, key)
 			if other == nil && b.Scope != ScopePrompt {
 				other = owner(ScopeGlobal, key)
 			}
 			if other != nil {
-				return fmt.Errorf("%s: key %q of %s/%s is that of %s/%s (%s) already",
-					b.where, key, b.Scope, b.Action, other.Scope, other.Action, other.where)
+				return conflict(key, b, other)
 			}
 			k.byKey[b.Scope][key] = b.Action
 		}
 	}
 	return nil
+}
+
+// conflict says that two bindings have the same key. It begins with the one that
+// the user has given, if only one of them is: that is the line to change.
+func conflict(key string, b, other *Binding) error {
+	if other.own && !b.own {
+		b, other = other, b
+	}
+	return fmt.Errorf("%s: key %q of %s/%s is that of %s/%s (%s) already",
+		b.where, key, b.Scope, b.Action, other.Scope, other.Action, other.where)
 }
 
 func join[T ~string](words []T) string {

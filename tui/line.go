@@ -96,6 +96,56 @@ func (l *line) key(st style, s string, w int) *line {
 	return l.to(end)
 }
 
+// found appends a key in a field of w cells as key does, with those byte ranges of
+// it that a filter found in the style hit. See inspect.Filter.Highlights.
+func (l *line) found(st, hit style, s string, ranges [][2]int, w int) *line {
+	if len(ranges) == 0 {
+		return l.key(st, s, w)
+	}
+	end := min(l.used+w, l.width)
+	text, hits := cleanRanges(s, ranges)
+	head, middle, tail := splitKey(text, end-l.used)
+	l.runs(st, hit, head, hits, 0)
+	l.place(st, middle)
+	l.runs(st, hit, tail, hits, len(text)-len(tail))
+	return l.to(end)
+}
+
+// runs appends s, which begins at byte at of the text that hits is of.
+func (l *line) runs(st, hit style, s string, hits []bool, at int) {
+	for from := 0; from < len(s); {
+		to := from + 1
+		for to < len(s) && hits[at+to] == hits[at+from] {
+			to++
+		}
+		if hits[at+from] {
+			l.place(st+hit, s[from:to])
+		} else {
+			l.place(st, s[from:to])
+		}
+		from = to
+	}
+}
+
+// cleanRanges cleans s and says of each byte of the outcome whether it comes from
+// one of the ranges of s, which are in order and apart.
+func cleanRanges(s string, ranges [][2]int) (string, []bool) {
+	var b strings.Builder
+	var hits []bool
+	last := rune(-1)
+	for i, r := range s {
+		for len(ranges) > 0 && i >= ranges[0][1] {
+			ranges = ranges[1:]
+		}
+		before := b.Len()
+		last = cleanRune(&b, r, last)
+		for range b.Len() - before {
+			hits = append(hits, len(ranges) > 0 && i >= ranges[0][0])
+		}
+	}
+	return b.String(), hits
+}
+
 // String returns the line, filled up to its width.
 func (l *line) String() string {
 	s := l.skip(l.room()).b.String()

@@ -48,6 +48,13 @@ type filtered interface {
 	setFilter(text string)
 }
 
+// searcher is a screen that keeps all its lines when it is filtered: it marks
+// those that match, and handles ActionNextMatch and ActionPreviousMatch.
+type searcher interface {
+	filtered
+	matchCount() int
+}
+
 // hint is an action worth showing on the last line.
 type hint struct {
 	action Action

@@ -160,6 +160,8 @@ func (p *objectScreen) scroll(n int) {
 
 func (p *objectScreen) filter() string { return p.text }
 
+func (p *objectScreen) matchCount() int { return p.matches }
+
 func (p *objectScreen) setFilter(text string) {
 	p.text = text
 	p.count()

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -12,25 +13,60 @@ import (
 
 // clean makes text from objects, errors and servers safe to draw: one line,
 // without anything that a terminal obeys or that hides or reorders its
-// neighbours. White space becomes a space; every other control, format
-// character (bidirectional marks, joiners, variation selectors) and invalid byte
-// becomes the replacement character, so that a name made to look like another
-// one does not.
+// neighbours, and of a width that every terminal agrees on. Letters of any
+// script, wide ones and those with combining marks stay as they are. White space
+// becomes a space, a control or an invalid byte the replacement character. What
+// is invisible or turns the direction of writing is written as its code, such as
+// <202e>, so that a name made to look like another one does not. Emoji are drawn
+// in their plainest form: what only joins or colours them is left out, because
+// terminals differ in what they make of it.
 //
 // Everything drawn passes through it, see line.
 func clean(s string) string {
 	if plain(s) {
 		return s
 	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector):
-			return utf8.RuneError
-		}
-		return r
-	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
+	var b strings.Builder
+	b.Grow(len(s))
+	last := rune(-1)
+	for _, r := range s { // an invalid byte comes as utf8.RuneError
+		last = cleanRune(&b, r, last)
+	}
+	return b.String()
+}
+
+// cleanRune appends what is drawn for r after last, and returns the last
+// character drawn.
+func cleanRune(b *strings.Builder, r, last rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		r = ' '
+	case unicode.IsControl(r):
+		r = utf8.RuneError
+	case pictures(last) && (isSkinTone(r) || isJoiner(r)):
+		return last
+	case isSkinTone(r), invisible(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector):
+		fmt.Fprintf(b, "<%04x>", r)
+		return '>'
+	}
+	b.WriteRune(r)
+	return r
+}
+
+// pictures says whether r is a symbol, such as an emoji, or colours one.
+func pictures(r rune) bool {
+	return r >= 0xa0 && unicode.In(r, unicode.So, unicode.Sk, unicode.Sm, unicode.Po)
+}
+
+func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
+
+// isJoiner says whether r, after an emoji, only says how to draw it.
+func isJoiner(r rune) bool { return r == 0x200d || r == 0xfe0e || r == 0xfe0f || r == 0x20e3 }
+
+// invisible says whether r takes no room or is blank though it is no space: the
+// fillers, and what Unicode tells a program to ignore.
+func invisible(r rune) bool {
+	return unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || r == 0x2800
 }
 
 // plain says whether s is printable ASCII, so that its width is its length.
@@ -68,15 +104,24 @@ func cut(s string, w int) string {
 // cutKey returns the clean key s in at most w cells, with the ellipsis inside:
 // the end of a key is what tells neighbours apart.
 func cutKey(s string, w int) string {
+	head, middle, tail := splitKey(s, w)
+	return head + middle + tail
+}
+
+// splitKey returns the beginning and the end of the clean key s that fit into w
+// cells, and the ellipsis between them; all of s as head if it fits.
+func splitKey(s string, w int) (head, middle, tail string) {
 	total := width(s)
-	if total <= w {
-		return s
+	switch {
+	case total <= w:
+		return s, "", ""
+	case w <= 0:
+		return "", "", ""
+	case w < 8:
+		return ansi.Truncate(s, w-1, ""), ellipsis, ""
 	}
-	if w < 8 {
-		return cut(s, w)
-	}
-	tail := (w - 1) / 2
-	return ansi.Truncate(s, w-1-tail, "") + ellipsis + ansi.TruncateLeft(s, total-tail, "")
+	end := (w - 1) / 2
+	return ansi.Truncate(s, w-1-end, ""), ellipsis, ansi.TruncateLeft(s, total-end, "")
 }
 
 // wrap breaks the clean text s into at most n lines of at most w cells, between

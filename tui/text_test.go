@@ -11,6 +11,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
+
+	"github.com/informeter/informeter/engine/inspect"
 )
 
 func TestNumbersHaveSeparators(t *testing.T) {
@@ -58,17 +60,23 @@ func TestRatesAndShares(t *testing.T) {
 
 func TestCleanLeavesNothingATerminalObeys(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain":                          "plain",
-		"größe 世界":                       "größe 世界",
-		"\x1b[31mred\x1b[0m":             "�[31mred�[0m",
-		"\x1b]0;title\x07":               "�]0;title�",
-		"a\r\nb\tc":                      "a  b c",
-		"user\u202egnp.exe":              "user�gnp.exe", // right-to-left override
-		"zero\u200bwidth\u2066iso":       "zero�width�iso",
-		"c1 \u009b31m":                   "c1 �31m",
-		"bad \xff\xfe utf8":              "bad � utf8",
-		"flag\ufe0f":                     "flag�",
-		"nul\x00bell\x07back\x08del\x7f": "nul�bell�back�del�",
+		"plain":                    "plain",
+		"größe 世界":                 "größe 世界",
+		"\x1b[31mred\x1b[0m":       "�[31mred�[0m",
+		"\x1b]0;title\x07":         "�]0;title�",
+		"a\r\nb\tc":                "a  b c",
+		"user\u202egnp.exe":        "user<202e>gnp.exe", // right-to-left override
+		"zero\u200bwidth\u2066iso": "zero<200b>width<2066>iso",
+		"c1 \u009b31m":             "c1 �31m",
+		"bad \xff\xfe utf8":        "bad �� utf8",
+		"flag\ufe0f":               "flag<fe0f>",
+		"warn \u26a0\ufe0f":        "warn \u26a0",
+		"👩\u200d👩\u200d👧 👍🏽 ❤\ufe0f ©\ufe0f": "👩👩👧 👍 ❤ ©",
+		"e\u0301 ｗ 한 ก\u0e33":                "e\u0301 ｗ 한 ก\u0e33",
+		"\u0645\u06cc\u200c\u062e":           "\u0645\u06cc<200c>\u062e",
+		"blank\u2800\u3164\u00ad":            "blank<2800><3164><00ad>",
+		"\ue0b0\U000e0041":                   "<e0b0><e0041>",
+		"nul\x00bell\x07back\x08del\x7f":     "nul�bell�back�del�",
 	} {
 		if got := clean(in); got != want {
 			t.Errorf("clean(%q) = %q, want %q", in, got, want)
@@ -85,6 +93,55 @@ func TestCleanLeavesNothingATerminalObeys(t *testing.T) {
 			t.Fatalf("cleaning %q again changes it", out)
 		}
 	})
+}
+
+// TestTerminalsAgreeOnTheWidthOfCleanText: whether they count characters or what
+// a reader takes for one. Marks that take room of their own, half a pair of flag
+// letters and the parts of a Korean syllable are where they don't.
+func TestTerminalsAgreeOnTheWidthOfCleanText(t *testing.T) {
+	disagree := []*unicode.RangeTable{unicode.Mc, {R16: []unicode.Range16{{Lo: 0x1100, Hi: 0x11ff, Stride: 1}, {Lo: 0xa960, Hi: 0xa97f, Stride: 1}, {Lo: 0xd7b0, Hi: 0xd7ff, Stride: 1}}}}
+	texts := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a1世👩👍🏽⚠❤©\u200d\ufe0f\ufe0e\u20e3\u0301\u200bｗ한"))))
+	rapid.Check(t, func(t *rapid.T) {
+		s := clean(texts.Draw(t, "text"))
+		for _, r := range s {
+			if unicode.In(r, disagree...) || r >= 0x1f1e6 && r <= 0x1f1ff {
+				t.Skip()
+			}
+		}
+		if clusters, runes := ansi.StringWidth(s), ansi.StringWidthWc(s); clusters != runes {
+			t.Fatalf("%q is %d or %d cells wide", s, clusters, runes)
+		}
+	})
+}
+
+func TestWhatAFilterFoundIsMarked(t *testing.T) {
+	draw := func(s, filter string, w int) string {
+		f, err := inspect.ParseFilter(filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := newLine(w).found("", "<", s, f.Highlights(s), w).String()
+		return strings.TrimRight(strings.ReplaceAll(out, reset, ">"), " ")
+	}
+	for _, c := range []struct {
+		s, filter string
+		w         int
+		want      string
+	}{
+		{"shop/web-0", "web", 20, "shop/<web>-0"},
+		{"shop/web-0", "WEB", 20, "shop/<web>-0"},
+		{"shop/web-0", "-f sw0", 20, "<s>hop/<w>eb-<0>"},
+		{"shop/web-0", "!db", 20, "shop/web-0"},
+		{"shop/web-0", "/w.*/", 20, "shop/<web-0>"},
+		{"checkout/payments-829f447e6-7ck7z", "7e6", 20, "checkout/p…<7e6>-7ck7z"},
+		{"checkout/payments-829f447e6-7ck7z", "payments", 20, "checkout/<p>…7e6-7ck7z"},
+		{"größe/世界-1", "世", 20, "größe/<世>界-1"},
+		{"a\u202eb/web", "web", 20, "a<202e>b/<web>"},
+	} {
+		if got := draw(c.s, c.filter, c.w); got != c.want {
+			t.Errorf("%s in %q: %q, want %q", c.filter, c.s, got, c.want)
+		}
+	}
 }
 
 func TestErrorsKeepTheirCause(t *testing.T) {
@@ -129,7 +186,7 @@ func TestALineIsAsWideAsItSays(t *testing.T) {
 		th := newTheme(true)
 		for range rapid.IntRange(0, 6).Draw(t, "parts") {
 			s, n := texts.Draw(t, "text"), rapid.IntRange(0, 20).Draw(t, "field")
-			switch rapid.IntRange(0, 5).Draw(t, "kind") {
+			switch rapid.IntRange(0, 6).Draw(t, "kind") {
 			case 0:
 				l.put(th.bad, s)
 			case 1:
@@ -140,6 +197,9 @@ func TestALineIsAsWideAsItSays(t *testing.T) {
 				l.key(th.accent, s, n)
 			case 4:
 				l.skip(n)
+			case 6:
+				f, _ := inspect.ParseFilter(texts.Draw(t, "filter"))
+				l.found(th.ok, th.match, s, f.Highlights(s), n)
 			case 5:
 				l.segments(2, seg(1, th.muted, s), seg(0, "", s), segment{parts: []part{{"", s}}, field: n})
 			}

@@ -25,6 +25,8 @@ type theme struct {
 	selected, idle style
 	// tab is the current screen's name, paused the word PAUSED.
 	tab, paused style
+	// match is what a filter found in a row; it is laid over the row's own style.
+	match style
 }
 
 const reset = "\x1b[m"
@@ -79,6 +81,7 @@ func (p palette) theme() *theme {
 		idle:     bg(p.idle),
 		tab:      fg(p.accent) + bold + style(ansi.Style{}.Reverse(true).String()),
 		paused:   fg(p.warn) + bold + style(ansi.Style{}.Reverse(true).String()),
+		match:    fg(p.warn) + style(ansi.Style{}.Underline(true).String()),
 	}
 }
 
