@@ -44,3 +44,29 @@ func TestTheReadmeHasTheKeysThatHold(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestTheReadmeHasTheScenarios(t *testing.T) {
+	var out, errs bytes.Buffer
+	p := cmd.Program{Keymap: keymap, Args: []string{"informeter", "__complete", "--demo="}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
+	if code := cmd.Run(t.Context(), p); code != 0 {
+		t.Fatalf("completing --demo= exits with %d: %s", code, &errs)
+	}
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios := 0
+	for line := range strings.Lines(out.String()) {
+		name, sentence, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok {
+			continue
+		}
+		scenarios++
+		if row := "| `" + name + "` | " + sentence + " |\n"; !strings.Contains(string(text), row) {
+			t.Errorf("README.md does not say %q", row)
+		}
+	}
+	if scenarios < 2 {
+		t.Errorf("there are %d scenarios in %q", scenarios, &out)
+	}
+}

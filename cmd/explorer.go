@@ -49,14 +49,15 @@ func (p Program) show(ctx context.Context, source *sourceFlags, screen *screenFl
 	}
 	defer l.stop()
 	return tui.Run(ctx, tui.Options{
-		Process: l.registry,
-		Keymap:  keymap,
-		Notice:  what.notice,
-		Color:   screen.color,
-		ASCII:   screen.ascii,
-		NoMouse: screen.noMouse,
-		Input:   p.Stdin,
-		Output:  p.Stdout,
+		Process:  l.registry,
+		Keymap:   keymap,
+		Notice:   what.notice,
+		Sentence: what.sentence,
+		Color:    screen.color,
+		ASCII:    screen.ascii,
+		NoMouse:  screen.noMouse,
+		Input:    p.Stdin,
+		Output:   p.Stdout,
 	})
 }
 

@@ -44,13 +44,22 @@ func (f *sourceFlags) add(c *cobra.Command) {
 	f.set.StringVarP(&f.labels, "selector", "l", "", "Watch only objects with these labels, as in app=web,tier!=cache")
 	f.set.StringVar(&f.fields, "field-selector", "", "Watch only objects with these field values, as in status.phase=Running")
 	f.set.StringVar(&f.projection, "projection", string(cluster.Typed), "Fetch objects typed, unstructured, or only their metadata")
-	f.set.StringVar(&f.scenario, "demo", "", "Watch the simulated cluster instead; --demo=SCENARIO chooses what happens there")
+	f.set.StringVar(&f.scenario, "demo", "", "Watch the simulated cluster instead; --demo=SCENARIO chooses what happens there: "+cluster.Alternatives(scenarioNames()))
 	f.set.Lookup("demo").NoOptDefVal = demo.Steady
 	f.set.StringVar(&f.queue, "queue", queueWords()[0], "Run on this queue: deltafifo, which compresses per key, or inorder, which keeps every event")
 	f.set.DurationVar(&f.resync, "resync", 0, "Add a handler that asks for a resync this often, as in 30s")
 	f.set.StringVar(&f.logFile, "log-file", "", "Append what client-go logs to this file")
 	f.addCompletions(c)
 	c.SetUsageFunc(f.usage)
+}
+
+// scenarioNames are the values of --demo, the default first.
+func scenarioNames() []string {
+	var names []string
+	for _, s := range demo.Scenarios() {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 // demo says whether the simulated cluster was asked for.

@@ -22,8 +22,9 @@ type opened struct {
 	// run makes things happen where that is not somebody else's business; nil
 	// if it is.
 	run func(context.Context)
-	// notice is something the user should know all the time.
-	notice string
+	// notice is something the user should know all the time, sentence what there
+	// is to look at.
+	notice, sentence string
 }
 
 // fallback is the notice where the demo stands in by itself.
@@ -92,7 +93,11 @@ func (f *sourceFlags) openDemo(args []string) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	return opened{sources: sources, run: c.Run}, nil
+	o := opened{sources: sources, run: c.Run}
+	if slices.ContainsFunc(sources, func(s source.Source) bool { return s.Resource == "pods" }) {
+		o.sentence = c.Sentence()
+	}
+	return o, nil
 }
 
 // standIn opens the demo and lets it say why it is there.

@@ -20,6 +20,9 @@ type Options struct {
 	// Notice is something the user should know all the time, such as why the
 	// demo is shown.
 	Notice string
+	// Sentence says what there is to look at, where somebody planned it: the
+	// demo's scenario in one line.
+	Sentence string
 	// Color is auto (the default: what terminal and environment say, NO_COLOR
 	// included), always or never.
 	Color string

@@ -24,7 +24,8 @@ type Options struct {
 	// Pods is about how many pods there are at the start; 0 is 180. The number
 	// of nodes, deployments and namespaces follows.
 	Pods int
-	// EventsPerSecond is about how many pod events there are; 0 is 20.
+	// EventsPerSecond is about how many pod events there are; 0 is what suits the
+	// scenario, 20 in Steady.
 	EventsPerSecond int
 
 	// History is how many writes to each type are remembered: a watch or a
@@ -38,12 +39,12 @@ type Options struct {
 	BookmarkPeriod time.Duration
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults(s Scenario) Options {
 	if o.Pods <= 0 {
 		o.Pods = 180
 	}
 	if o.EventsPerSecond <= 0 {
-		o.EventsPerSecond = 20
+		o.EventsPerSecond = s.events
 	}
 	if o.History <= 0 {
 		o.History = max(1000, 75*o.EventsPerSecond)
@@ -74,7 +75,7 @@ func New(o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	o = o.withDefaults()
+	o = o.withDefaults(scenario)
 	// Two sources so that seeds that follow each other have nothing in common.
 	random := rand.New(rand.NewPCG(o.Seed, 0x9e3779b97f4a7c15))
 	s := newServer(limits{
@@ -104,10 +105,13 @@ func (c *Cluster) Run(ctx context.Context) {
 	c.world.run(ctx)
 }
 
+// Sentence says what there is to see among the cluster's pods.
+func (c *Cluster) Sentence() string { return c.scenario.Sentence }
+
 // handlers returns the scenario's handlers for a type.
 func (c *Cluster) handlers(resource string) []source.Handler {
-	if c.scenario.handlers == nil {
+	if resource != pods {
 		return nil
 	}
-	return c.scenario.handlers(resource)
+	return c.scenario.podHandlers()
 }

@@ -64,6 +64,9 @@ func (w *world) deploy(t template, image string, replicas int) *deployment {
 	w.setImage(d)
 	d.firstVersion = d.version
 	d.describe(d.current)
+	d.current.ManagedFields = wrote(nil,
+		owns(kustomize, "", "apps/v1", d.current.CreationTimestamp, fieldsV1(deploymentFields, t.main.name, t.sidecar.name)),
+		owns(controllerManager, "scale", "apps/v1", d.current.CreationTimestamp, fieldsV1(deploymentScaleFields)))
 	w.server.create(deployments, d.current)
 	w.newSet(d, w.ago(age/2))
 	for range replicas {
@@ -78,16 +81,21 @@ func (w *world) deploy(t template, image string, replicas int) *deployment {
 func (w *world) oldPod(d *deployment, age time.Duration) {
 	o := w.newPod(d.template)
 	n := w.leastLoaded()
+	w.settle(o, n, age)
+	o.Status.ContainerStatuses[0].RestartCount = int32(max(0, w.random.IntN(12)-9))
+	p := w.add(o, d, d.hash())
+	p.node, p.ready = n, true
+	d.adopt(w, p)
+}
+
+// settle makes of a new pod one that has been running on a node for a while.
+func (w *world) settle(o *corev1.Pod, n *node, age time.Duration) {
 	n.pods++
 	w.schedule(o, n)
 	w.admit(o, n)
 	w.running(o)
 	markReady(o, true, w.now())
 	backdate(o, w.ago(age))
-	o.Status.ContainerStatuses[0].RestartCount = int32(max(0, w.random.IntN(12)-9))
-	p := w.add(o, d, d.hash())
-	p.node, p.ready = n, true
-	d.adopt(w, p)
 }
 
 // backdate moves everything that happened to a pod to one time.
@@ -100,9 +108,7 @@ func backdate(o *corev1.Pod, to metav1.Time) {
 	for i := range o.Status.ContainerStatuses {
 		o.Status.ContainerStatuses[i].State.Running.StartedAt = to
 	}
-	for i := range o.ManagedFields {
-		o.ManagedFields[i].Time = &to
-	}
+	o.ManagedFields = touched(touched(o.ManagedFields, kubelet, to), controllerManager, to)
 }
 
 func (d *deployment) adopt(w *world, p *pod) {
@@ -171,6 +177,7 @@ func (w *world) newSet(d *deployment, created metav1.Time) {
 		},
 	}
 	set.Spec.Template.Labels = labels
+	set.ManagedFields = wrote(nil, owns(controllerManager, "", "apps/v1", created, fieldsV1(replicaSetFields, d.current.UID)))
 	w.server.create(replicaSets, set)
 	d.sets = append(d.sets, &replicaSet{current: set, hash: hash})
 	d.template.labels = labels

@@ -1,6 +1,7 @@
 // Package demo is a Kubernetes cluster that lives in this process: an API server
 // at the seam where informers meet one (LIST and WATCH), and a workload that
-// moves. Nothing is needed to run it, and one seed makes one history.
+// moves. Nothing is needed to run it, and one seed makes one history. Scenarios
+// says what can happen in it; each has one thing to find, and is calm otherwise.
 //
 //	Scenario ──build──▶ world ─────── create, update, remove ──▶ server
 //	   │                  │ agenda: what happens next,            │ one table a type:

@@ -26,20 +26,15 @@ type pod struct {
 	changed func()
 }
 
-// change writes a new version of a pod in a manager's name. The edit may write to
-// the status, to the managed fields, and to plain fields of the rest: what those
-// point to is shared with the version before.
+// change writes a new version of a pod in a manager's name; empty is a write that
+// leaves no trace in the managed fields, as a binding and a deletion. The edit may
+// write to the status and to plain fields of the rest: what those point to is
+// shared with the version before.
 func (w *world) change(p *pod, manager string, edit func(*corev1.Pod)) {
 	next := &corev1.Pod{TypeMeta: p.current.TypeMeta, ObjectMeta: p.current.ObjectMeta, Spec: p.current.Spec}
 	p.current.Status.DeepCopyInto(&next.Status)
-	next.ManagedFields = slices.Clone(p.current.ManagedFields)
 	edit(next)
-	now := w.now()
-	for i := range next.ManagedFields {
-		if next.ManagedFields[i].Manager == manager {
-			next.ManagedFields[i].Time = &now
-		}
-	}
+	next.ManagedFields = touched(next.ManagedFields, manager, w.now())
 	w.server.update(pods, next)
 	w.podWrites++
 	p.current = next
@@ -106,10 +101,7 @@ func (w *world) admit(o *corev1.Pod, n *node) {
 			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}},
 		})
 	}
-	o.ManagedFields = append(o.ManagedFields, metav1.ManagedFieldsEntry{
-		Manager: kubelet, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status",
-		APIVersion: "v1", Time: &now, FieldsType: "FieldsV1", FieldsV1: fieldsV1(kubeletFields, ""),
-	})
+	o.ManagedFields = wrote(o.ManagedFields, owns(kubelet, "status", "v1", now, fieldsV1(kubeletFields, "")))
 }
 
 // running reports that all containers run.
@@ -122,11 +114,7 @@ func (w *world) running(o *corev1.Pod) {
 	for i := range o.Status.ContainerStatuses {
 		w.startContainer(&o.Status.ContainerStatuses[i], now)
 	}
-	for i := range o.ManagedFields {
-		if o.ManagedFields[i].Manager == kubelet {
-			o.ManagedFields[i].FieldsV1 = fieldsV1(kubeletFields, o.Status.PodIP)
-		}
-	}
+	o.ManagedFields = wrote(o.ManagedFields, owns(kubelet, "status", "v1", now, fieldsV1(kubeletFields, o.Status.PodIP)))
 }
 
 func (w *world) startContainer(s *corev1.ContainerStatus, now metav1.Time) {
@@ -211,7 +199,7 @@ func (w *world) end(p *pod) {
 		return
 	}
 	p.ending = true
-	w.change(p, controllerManager, func(o *corev1.Pod) {
+	w.change(p, "", func(o *corev1.Pod) {
 		now := w.now()
 		until := metav1.NewTime(now.Add(time.Duration(*o.Spec.TerminationGracePeriodSeconds) * time.Second))
 		o.DeletionTimestamp, o.DeletionGracePeriodSeconds = &until, o.Spec.TerminationGracePeriodSeconds

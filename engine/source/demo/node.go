@@ -73,11 +73,10 @@ func (w *world) newNode(n *node, zone string) *corev1.Node {
 				corev1.LabelOSStable:           "linux",
 			},
 			Annotations: map[string]string{"node.alpha.kubernetes.io/ttl": "0"},
-			ManagedFields: []metav1.ManagedFieldsEntry{{
-				Manager: kubelet, Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status",
-				APIVersion: "v1", Time: &created, FieldsType: "FieldsV1",
-				FieldsV1: fieldsV1(`{"f:status":{"f:allocatable":{},"f:capacity":{},"f:conditions":{},"f:nodeInfo":{}}}`),
-			}},
+			ManagedFields: wrote(nil,
+				owns(kubelet, "", "v1", created, fieldsV1(nodeFields)),
+				owns(controllerManager, "", "v1", created, fieldsV1(nodeTTLFields)),
+				owns(kubelet, "status", "v1", created, fieldsV1(nodeStatusFields))),
 		},
 		Spec: corev1.NodeSpec{ProviderID: "demo://" + n.name},
 		Status: corev1.NodeStatus{
@@ -119,7 +118,7 @@ func (w *world) heartbeat(n *node) {
 	for i := range next.Status.Conditions {
 		next.Status.Conditions[i].LastHeartbeatTime = now
 	}
-	next.ManagedFields[0].Time = &now
+	next.ManagedFields = wrote(next.ManagedFields, owns(kubelet, "status", "v1", now, fieldsV1(nodeStatusFields)))
 	w.server.update(nodes, next)
 	n.current = next
 }

@@ -1,40 +1,10 @@
 package demo
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-)
-
-// The managers that write to pods, as managedFields name them.
-const (
-	controllerManager = "kube-controller-manager"
-	kubelet           = "kubelet"
-)
-
-// What the managers own of a pod. In a real cluster this is a large part of a
-// pod's size, and so it is here.
-const (
-	controllerManagerFields = `{"f:metadata":{"f:annotations":{".":{},"f:checksum/config":{}},"f:generateName":{},` +
-		`"f:labels":{".":{},"f:app":{},"f:pod-template-hash":{},"f:tier":{}},` +
-		`"f:ownerReferences":{".":{},"k:{\"uid\":\"%s\"}":{}}},` +
-		`"f:spec":{"f:containers":{"k:{\"name\":\"%s\"}":{".":{},"f:env":{".":{},"k:{\"name\":\"GOMEMLIMIT\"}":{".":{},"f:name":{},"f:value":{}}},` +
-		`"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:ports":{".":{},"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},` +
-		`"f:containerPort":{},"f:name":{},"f:protocol":{}}},"f:readinessProbe":{".":{},"f:failureThreshold":{},"f:httpGet":{".":{},"f:path":{},` +
-		`"f:port":{},"f:scheme":{}},"f:periodSeconds":{},"f:successThreshold":{},"f:timeoutSeconds":{}},"f:resources":{".":{},"f:limits":{".":{},` +
-		`"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},` +
-		`"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:serviceAccount":{},` +
-		`"f:serviceAccountName":{},"f:terminationGracePeriodSeconds":{}}}`
-	kubeletFields = `{"f:status":{"f:conditions":{` +
-		`"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"Initialized\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"PodReadyToStartContainers\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},` +
-		`"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},` +
-		`"f:containerStatuses":{},"f:hostIP":{},"f:hostIPs":{},"f:phase":{},"f:podIP":{},` +
-		`"f:podIPs":{".":{},"k:{\"ip\":\"%s\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
 )
 
 // template is what the pods of one owner have in common.
@@ -96,11 +66,7 @@ func (w *world) newPod(t template) *corev1.Pod {
 			Labels:            t.labels,
 			Annotations:       t.shared.annotations,
 			OwnerReferences:   t.shared.owners,
-			ManagedFields: []metav1.ManagedFieldsEntry{{
-				Manager: controllerManager, Operation: metav1.ManagedFieldsOperationUpdate,
-				APIVersion: "v1", Time: &created, FieldsType: "FieldsV1",
-				FieldsV1: t.shared.managed,
-			}},
+			ManagedFields:     []metav1.ManagedFieldsEntry{owns(controllerManager, "", "v1", created, t.shared.managed)},
 		},
 		Spec: t.shared.spec,
 		Status: corev1.PodStatus{
@@ -182,8 +148,4 @@ func (c container) spec(token string) corev1.Container {
 		}
 	}
 	return s
-}
-
-func fieldsV1(format string, args ...any) *metav1.FieldsV1 {
-	return metav1.NewFieldsV1(fmt.Sprintf(format, args...))
 }

@@ -13,23 +13,30 @@ import (
 // scale asks for another number of replicas.
 func (w *world) scale(d *deployment, replicas int) {
 	d.replicas = replicas
-	w.respecify(d)
+	w.respecify(d, controllerManager, "scale")
 	w.sync(d)
 }
 
 // rollOut asks for the next image.
 func (w *world) rollOut(d *deployment) {
 	w.setImage(d)
-	w.respecify(d)
+	w.respecify(d, kustomize, "")
 	w.newSet(d, w.now())
 	w.sync(d)
 }
 
-// respecify writes a deployment's spec as its template and scale now are.
-func (w *world) respecify(d *deployment) {
+// respecify writes a deployment's spec as its template and scale now are, in a
+// manager's name.
+func (w *world) respecify(d *deployment, manager, subresource string) {
 	next := d.current.DeepCopy()
 	next.Generation++
 	d.describe(next)
+	for i := range next.ManagedFields {
+		if e := next.ManagedFields[i]; e.Manager == manager && e.Subresource == subresource {
+			next.ManagedFields = wrote(next.ManagedFields, owns(manager, subresource, e.APIVersion, w.now(), e.FieldsV1))
+			break
+		}
+	}
 	w.server.update(deployments, next)
 	d.current = next
 }
@@ -141,6 +148,7 @@ func (w *world) writeSetStatus(s *replicaSet, status appsv1.ReplicaSetStatus) {
 	}
 	status.ObservedGeneration = next.Generation
 	next.Spec.Replicas, next.Status = &replicas, status
+	next.ManagedFields = wrote(next.ManagedFields, owns(controllerManager, "status", "apps/v1", w.now(), fieldsV1(replicaSetStatusFields)))
 	w.server.update(replicaSets, next)
 	s.current = next
 }
@@ -157,6 +165,7 @@ func (w *world) writeStatus(d *deployment, status appsv1.DeploymentStatus) {
 	next.Status = status
 	next.Annotations["deployment.kubernetes.io/revision"] = strconv.Itoa(d.revision())
 	w.setDeploymentConditions(d, next)
+	next.ManagedFields = wrote(next.ManagedFields, owns(controllerManager, "status", "apps/v1", w.now(), fieldsV1(deploymentStatusFields)))
 	w.server.update(deployments, next)
 	d.current = next
 }

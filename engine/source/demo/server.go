@@ -121,12 +121,21 @@ func (s *server) compact(name string) {
 	t.history.clear(s.revision)
 }
 
+// stall lets the watches of a type send nothing more, as when the connection
+// still stands and carries nothing, until they expire.
+func (s *server) stall(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tables[name].stalled = true
+}
+
 // expire forgets the history of a type and ends its watches with the 410 that a
 // compaction under an open watch causes.
 func (s *server) expire(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.tables[name]
+	t.stalled = false
 	t.history.clear(s.revision)
 	for w := range t.watches {
 		w.failLocked(errCompacted())

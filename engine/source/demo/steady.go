@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -189,17 +190,30 @@ func (w *world) nudge(p *pod) {
 	}
 }
 
-// targetHealth is a readiness gate's condition, written by a load balancer's
+// targetHealth is a readiness gate's condition, written by the load balancer's
 // controller each time it has probed the pod.
 const targetHealth corev1.PodConditionType = "target-health.lb.example.com/http"
 
 func (w *world) probe(p *pod) {
-	w.change(p, "", func(o *corev1.Pod) {
+	w.probed(p, targetHealth, fmt.Sprintf("200 in %d ms", 2+int(w.random.ExpFloat64()*9)))
+}
+
+// probed reports that a probe of a pod went well. The conditions it has from
+// former probes of other types stay.
+func (w *world) probed(p *pod, kind corev1.PodConditionType, message string) {
+	w.change(p, loadBalancer, func(o *corev1.Pod) {
 		now := w.now()
-		c := condition(targetHealth, true, "Healthy", now)
-		c.Message = fmt.Sprintf("200 in %d ms", 2+int(w.random.ExpFloat64()*9))
+		c := condition(kind, true, "Healthy", now)
+		c.Message = message
 		c.LastProbeTime = now
 		setCondition(o, c)
+		var fields []string
+		for _, c := range o.Status.Conditions {
+			if c.Reason == "Healthy" {
+				fields = append(fields, fmt.Sprintf(probeField, c.Type))
+			}
+		}
+		o.ManagedFields = wrote(o.ManagedFields, owns(loadBalancer, "status", "v1", now, fieldsV1(probeFields, strings.Join(fields, ","))))
 	})
 }
 
@@ -221,13 +235,10 @@ func otherWrites(w *world) {
 	})
 }
 
-// steadyHandlers are two on pods, so that there is something to compare: one
-// that is always quick, and one that writes a full record of what appears and
-// disappears, which a release makes too much of for a moment.
-func steadyHandlers(resource string) []source.Handler {
-	if resource != pods {
-		return nil
-	}
+// steadyHandlers are two, so that there is something to compare: one that is
+// always quick, and one that writes a full record of what appears and disappears,
+// which a release makes too much of for a moment.
+func steadyHandlers() []source.Handler {
 	return []source.Handler{
 		{Name: "deployment-controller", Handler: &worker{change: 80 * time.Microsecond, full: 80 * time.Microsecond}},
 		{Name: "audit", Handler: &worker{change: 2 * time.Millisecond, full: 28 * time.Millisecond}, Resync: 30 * time.Second},

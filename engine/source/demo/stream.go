@@ -193,6 +193,9 @@ func (w *stream) take() position {
 	if w.failure != nil {
 		return position{failure: w.failure}
 	}
+	if w.table.stalled {
+		return position{more: w.table.changedLocked()}
+	}
 	at := position{revision: w.server.revision}
 	// A cursor that fell out of the history has been dropped.
 	if w.next >= h.start && w.next < h.end {

@@ -23,6 +23,8 @@ type table struct {
 	objects  btree.Map[string, object]
 	history  history
 	watches  map[*stream]struct{}
+	// stalled watches send nothing but the state they begin with.
+	stalled bool
 	// changed is closed by the next write; nil if nobody waits for one.
 	changed chan struct{}
 }
@@ -45,7 +47,7 @@ func (t *table) appendLocked(e event, buffer int) {
 	}
 	t.history.append(e)
 	for w := range t.watches {
-		if w.tooSlowLocked(buffer) {
+		if !t.stalled && w.tooSlowLocked(buffer) {
 			t.dropLocked(w)
 		}
 	}

@@ -29,7 +29,9 @@ type world struct {
 
 	nodes       []*node
 	deployments []*deployment
-	pods        []*pod
+	// statefulSets are there in some scenarios.
+	statefulSets []*statefulSet
+	pods         []*pod
 	// podWrites counts the writes to pods, for the pace.
 	podWrites uint64
 	// nextIP counts the addresses given to pods.
