@@ -1,203 +1,202 @@
-package engine
+//go:build unix
+
+package engine_test
 
 import (
-	"context"
 	"fmt"
+	"os"
 	"runtime"
-	"strconv"
-	"sync"
-	"sync/atomic"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
+	"text/tabwriter"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	apiruntime "k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
 )
 
-// The benchmarks here run ours and client-go's in turn, chunk by chunk, in one
-// process on the same objects, and report both and their ratio:
-//
-//	ours-ns/op  client-go-ns/op  ratio  ours-allocs/op  client-go-allocs/op
+// The machinery of BenchmarkBudgets: two sides do the same work in turn, round
+// by round, in one process on the same objects, and what is compared is the
+// median round of each.
 
-// feed is a ListerWatcher that serves one list and then what it is sent.
-type feed struct {
-	list   *corev1.PodList
-	events chan watch.Event
+// lap is one measured piece of work, or the median of several.
+type lap struct {
+	wall, cpu time.Duration // cpu is the whole process's, the collector's work included
+	allocs    uint64
+	bytes     float64 // only where memory is what is measured
 }
 
-func newFeed(pods []*corev1.Pod) *feed {
-	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}
-	for _, p := range pods {
-		list.Items = append(list.Items, *p)
-	}
-	return &feed{list: list, events: make(chan watch.Event, 1000)}
+// stopwatch measures one lap. A side sets up what it needs, calls time with what
+// is to be measured, and cleans up. Work that begins by itself is bracketed with
+// start and stop.
+type stopwatch struct {
+	lap
+	began    time.Time
+	cpuBegan time.Duration
+	before   runtime.MemStats
 }
 
-func (f *feed) List(metav1.ListOptions) (apiruntime.Object, error) { return f.list, nil }
-func (f *feed) Watch(metav1.ListOptions) (watch.Interface, error)  { return f, nil }
-func (f *feed) ResultChan() <-chan watch.Event                     { return f.events }
-func (f *feed) Stop()                                              {}
-func (f *feed) IsWatchListSemanticsUnSupported() bool              { return true }
-func benchPods(n, version int) []*corev1.Pod {
-	pods := make([]*corev1.Pod, n)
-	for i := range pods {
-		pods[i] = &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: fmt.Sprintf("ns-%d", i%20), Name: fmt.Sprintf("pod-%06d", i),
-				ResourceVersion: strconv.Itoa(version*n + i + 2),
-				Labels:          map[string]string{"app": fmt.Sprintf("app-%d", i%100)},
-			},
-			Spec: corev1.PodSpec{NodeName: fmt.Sprintf("node-%d", i%50)},
-		}
-	}
-	return pods
-}
-
-func benchIndexers() cache.Indexers {
-	return cache.Indexers{
-		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
-		"app":                byApp,
-		"node": func(obj any) ([]string, error) {
-			return []string{obj.(*corev1.Pod).Spec.NodeName}, nil
-		},
-	}
-}
-
-// counter is a handler that says when it has been told often enough.
-type counter struct {
-	left *atomic.Int64
-	done chan struct{}
-}
-
-func (c *counter) told() {
-	if c.left.Add(-1) == 0 {
-		c.done <- struct{}{}
-	}
-}
-
-func (c *counter) OnAdd(any, bool)   { c.told() }
-func (c *counter) OnUpdate(any, any) { c.told() }
-func (c *counter) OnDelete(any)      { c.told() }
-
-// runner is one informer under measurement.
-type runner struct {
-	feed     *feed
-	counter  *counter
-	handlers int
-	informer cache.SharedIndexInformer
-	stop     func()
-	took     time.Duration
-	allocs   uint64
-}
-
-type newInformer func(cache.ListerWatcher, apiruntime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer
-
-func newRunner(make newInformer, pods []*corev1.Pod, handlers int, resync time.Duration) *runner {
-	r := &runner{feed: newFeed(pods), handlers: handlers, counter: &counter{left: &atomic.Int64{}, done: newSignal()}}
-	r.informer = make(r.feed, &corev1.Pod{}, resync, benchIndexers())
-	for range handlers {
-		if _, err := r.informer.AddEventHandler(r.counter); err != nil {
-			panic(err)
-		}
-	}
-	return r
-}
-
-func newSignal() chan struct{} { return make(chan struct{}, 1) }
-
-// start runs the informer and waits until every handler has the initial list.
-func (r *runner) start() {
-	r.expect(len(r.feed.list.Items))
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() { r.informer.RunWithContext(ctx) })
-	<-r.counter.done
-	r.stop = func() {
-		cancel()
-		wg.Wait()
-	}
-}
-
-func (r *runner) expect(events int) { r.counter.left.Store(int64(events * r.handlers)) }
-
-// measure adds the time and the allocations of work to the runner's.
-func (r *runner) measure(work func()) {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	began := time.Now()
+func (s *stopwatch) time(work func()) {
+	s.start()
 	work()
-	r.took += time.Since(began)
+	s.stop()
+}
+
+func (s *stopwatch) start() {
+	runtime.ReadMemStats(&s.before)
+	s.began, s.cpuBegan = time.Now(), cpuTime()
+}
+
+func (s *stopwatch) stop() {
+	s.wall, s.cpu = time.Since(s.began), cpuTime()-s.cpuBegan
+	var after runtime.MemStats
 	runtime.ReadMemStats(&after)
-	r.allocs += after.Mallocs - before.Mallocs
+	s.allocs = after.Mallocs - s.before.Mallocs
 }
 
-// report prints both runners and their ratio, per operation.
-func report(b *testing.B, ours, theirs *runner, operations int) {
-	perOp := func(r *runner) float64 { return float64(r.took.Nanoseconds()) / float64(operations) }
-	b.ReportMetric(perOp(ours), "ours-ns/op")
-	b.ReportMetric(perOp(theirs), "client-go-ns/op")
-	b.ReportMetric(perOp(ours)/perOp(theirs), "ratio")
-	b.ReportMetric(float64(ours.allocs)/float64(operations), "ours-allocs/op")
-	b.ReportMetric(float64(theirs.allocs)/float64(operations), "client-go-allocs/op")
-	b.ReportMetric(0, "ns/op")
+// cpuTime returns the processor time that the process has used. What other
+// processes do on the machine is not in it, apart from what they do to caches.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkEvent measures one watch event from the stream to every handler.
-func BenchmarkEvent(b *testing.B) {
-	const chunk = 2000
-	for _, objects := range []int{1_000, 100_000} {
-		for _, handlers := range []int{1, 4, 16, 64} {
-			b.Run(fmt.Sprintf("objects=%d/handlers=%d", objects, handlers), func(b *testing.B) {
-				versions := [2][]*corev1.Pod{benchPods(objects, 1), benchPods(objects, 2)}
-				initial := benchPods(objects, 0)
-				ours := newRunner(NewSharedIndexInformer, initial, handlers, 0)
-				theirs := newRunner(cache.NewSharedIndexInformer, initial, handlers, 0)
-				for _, r := range []*runner{ours, theirs} {
-					r.start()
-					defer r.stop()
-				}
-				sent := 0
-				for b.Loop() {
-					first := sent
-					for _, r := range []*runner{ours, theirs} {
-						sent = first
-						r.expect(chunk)
-						r.measure(func() {
-							for range chunk {
-								r.feed.events <- watch.Event{Type: watch.Modified, Object: versions[sent/objects%2][sent%objects]}
-								sent++
-							}
-							<-r.counter.done
-						})
-					}
-				}
-				report(b, ours, theirs, sent)
-			})
+// row is one line of the table.
+type row struct {
+	work string // what is measured, per operation
+	// against is the other side; empty is client-go's informer.
+	against string
+	// budget is the largest ratio allowed, allocs the most allocations of ours;
+	// 0: none.
+	budget, allocs float64
+	// operations are what one lap does.
+	operations int
+	// laps are run by each side in a round; 0 is one.
+	laps         int
+	ours, theirs lap // medians, per lap
+	inBytes      bool
+}
+
+// race lets the two sides take turns, who goes first changing every round.
+func (r *row) race(b *testing.B, theirs, ours func(*stopwatch)) {
+	var laps [2][]lap
+	for b.Loop() {
+		for range max(1, r.laps) {
+			for side := range laps {
+				which := (side + len(laps[1])) % 2
+				var s stopwatch
+				[]func(*stopwatch){theirs, ours}[which](&s)
+				laps[which] = append(laps[which], s.lap)
+			}
 		}
+	}
+	r.theirs, r.ours = medianLap(laps[0]), medianLap(laps[1])
+	b.ReportMetric(0, "ns/op")
+	if r.inBytes {
+		b.ReportMetric(r.ours.bytes/float64(r.operations), "ours-B/op")
+		b.ReportMetric(r.theirs.bytes/float64(r.operations), "theirs-B/op")
+		b.ReportMetric(r.ours.bytes/r.theirs.bytes, "ratio")
+		return
+	}
+	per := func(d time.Duration) float64 { return float64(d) / float64(r.operations) }
+	b.ReportMetric(per(r.ours.wall), "ours-ns/op")
+	b.ReportMetric(per(r.theirs.wall), "theirs-ns/op")
+	b.ReportMetric(r.wallRatio(), "ratio")
+	b.ReportMetric(r.cpuRatio(), "cpu-ratio")
+	b.ReportMetric(r.allocsOf(r.ours), "ours-allocs/op")
+	b.ReportMetric(r.allocsOf(r.theirs), "theirs-allocs/op")
+}
+
+func (r *row) allocsOf(l lap) float64 { return float64(l.allocs) / float64(r.operations) }
+
+func (r *row) wallRatio() float64 { return float64(r.ours.wall) / float64(r.theirs.wall) }
+func (r *row) cpuRatio() float64  { return float64(r.ours.cpu) / float64(r.theirs.cpu) }
+
+// medianLap returns the medians of everything that was measured.
+func medianLap(laps []lap) lap {
+	return lap{
+		wall:   median(laps, func(l lap) time.Duration { return l.wall }),
+		cpu:    median(laps, func(l lap) time.Duration { return l.cpu }),
+		allocs: median(laps, func(l lap) uint64 { return l.allocs }),
+		bytes:  median(laps, func(l lap) float64 { return l.bytes }),
 	}
 }
 
-// BenchmarkInitialSync measures the first list from the answer to one handler,
-// per object.
-func BenchmarkInitialSync(b *testing.B) {
-	for _, objects := range []int{1_000, 100_000} {
-		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
-			pods := benchPods(objects, 0)
-			var ours, theirs runner
-			rounds := 0
-			for b.Loop() {
-				for sum, make := range map[*runner]newInformer{&ours: NewSharedIndexInformer, &theirs: cache.NewSharedIndexInformer} {
-					r := newRunner(make, pods, 1, 0)
-					runtime.GC()
-					sum.measure(r.start)
-					r.stop()
-				}
-				rounds++
-			}
-			report(b, &ours, &theirs, rounds*objects)
-		})
+func median[N time.Duration | uint64 | float64](laps []lap, of func(lap) N) N {
+	values := make([]N, len(laps))
+	for i, l := range laps {
+		values[i] = of(l)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// verdict says whether the row is within its budget.
+func (r *row) verdict() string {
+	if r.budget == 0 {
+		return ""
+	}
+	ratios := map[string]float64{"wall": r.wallRatio(), "CPU": r.cpuRatio()}
+	if r.inBytes {
+		ratios = map[string]float64{"size": r.ours.bytes / r.theirs.bytes}
+	}
+	var missed []string
+	for what, ratio := range ratios {
+		if ratio > r.budget {
+			missed = append(missed, what)
+		}
+	}
+	if r.allocs > 0 && r.allocsOf(r.ours) > r.allocs {
+		missed = append(missed, "allocations")
+	}
+	if len(missed) == 0 {
+		return "met"
+	}
+	slices.Sort(missed)
+	return "missed: " + strings.Join(missed, ", ")
+}
+
+// printTable prints the rows that were run.
+func printTable(rows []*row) {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	defer w.Flush()
+	fmt.Fprintf(w, "\nper operation\tclient-go\tours\tratio\tof CPU\tallocs\tours\tbudget\t\t\n")
+	for _, r := range rows {
+		if r.ours == (lap{}) {
+			continue
+		}
+		budget := ""
+		if r.budget > 0 {
+			budget = fmt.Sprintf("%.3g", r.budget)
+		}
+		if r.allocs > 0 {
+			budget += fmt.Sprintf(", %.0f allocs", r.allocs)
+		}
+		work := r.work
+		if r.against != "" {
+			work += " (against " + r.against + ")"
+		}
+		if r.inBytes {
+			fmt.Fprintf(w, "%s\t%.0f B\t%.0f B\t%.2f\t\t\t\t%s\t%s\t\n", work,
+				r.theirs.bytes/float64(r.operations), r.ours.bytes/float64(r.operations), r.ours.bytes/r.theirs.bytes, budget, r.verdict())
+			continue
+		}
+		each := func(d time.Duration) string { return inUnits(float64(d) / float64(r.operations)) }
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%.2f\t%.1f\t%.1f\t%s\t%s\t\n", work, each(r.theirs.wall), each(r.ours.wall),
+			r.wallRatio(), r.cpuRatio(), r.allocsOf(r.theirs), r.allocsOf(r.ours), budget, r.verdict())
+	}
+}
+
+// inUnits writes nanoseconds so that they can be compared at a glance.
+func inUnits(ns float64) string {
+	switch {
+	case ns >= 1e6:
+		return fmt.Sprintf("%.1f ms", ns/1e6)
+	case ns >= 1e5:
+		return fmt.Sprintf("%.0f µs", ns/1e3)
+	default:
+		return fmt.Sprintf("%.0f ns", ns)
 	}
 }
