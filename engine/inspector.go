@@ -3,13 +3,12 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/journal"
 	"github.com/informeter/informeter/engine/reflector"
 )
 
@@ -142,6 +141,9 @@ func (i *Informer) summary(now time.Time) inspect.Summary {
 
 // Queue implements inspect.Inspector.
 func (i *Informer) Queue(_ context.Context, q inspect.QueueQuery) (inspect.QueuePage, error) {
+	if err := filterKeys(q.Filter, "what waits in a queue"); err != nil {
+		return inspect.QueuePage{}, err
+	}
 	generation := i.generation.Current()
 	queue, _ := i.stages()
 	if queue == nil {
@@ -153,20 +155,20 @@ func (i *Informer) Queue(_ context.Context, q inspect.QueueQuery) (inspect.Queue
 }
 
 // Store implements inspect.Inspector.
-func (i *Informer) Store(_ context.Context, q inspect.Query) (inspect.Page, error) {
+func (i *Informer) Store(ctx context.Context, q inspect.Query) (inspect.Page, error) {
 	generation := i.generation.Current()
-	page, err := i.storePage(q)
+	page, err := i.storePage(ctx, q)
 	if err != nil {
-		return page, fmt.Errorf("sort the store by %q: %w", q.Sort, err)
+		return page, fmt.Errorf("read the store: %w", err)
 	}
 	page.Generation = generation
 	i.fillWaiting(page.Rows)
 	return page, nil
 }
 
-func (i *Informer) storePage(q inspect.Query) (inspect.Page, error) {
+func (i *Informer) storePage(ctx context.Context, q inspect.Query) (inspect.Page, error) {
 	if j := i.viewers.current(); j != nil {
-		return j.Page(q)
+		return j.Page(ctx, q)
 	}
 	return i.sortedPage(q)
 }
@@ -174,41 +176,29 @@ func (i *Informer) storePage(q inspect.Query) (inspect.Page, error) {
 // sortedPage answers without a journal: it sorts all keys for one window.
 func (i *Informer) sortedPage(q inspect.Query) (inspect.Page, error) {
 	if q.Sort != "" && q.Sort != inspect.SortKey {
-		return inspect.Page{}, inspect.ErrUnsupported
+		return inspect.Page{}, fmt.Errorf("sort by %s while nobody looks: %w", q.Sort, inspect.ErrUnsupported)
 	}
-	keys := i.store.ListKeys()
-	page := inspect.Page{Total: len(keys)}
-	if match := inspect.Match(q.Filter); match != nil {
-		keys = slices.DeleteFunc(keys, func(k string) bool { return !match(k) })
+	filter, err := journal.ParseFilter(q.Filter)
+	if err != nil {
+		return inspect.Page{}, err
 	}
-	slices.Sort(keys)
-	first, _ := slices.BinarySearch(keys, q.Cursor)
-	if q.Desc {
-		slices.Reverse(keys)
-		first = len(keys) - first
-		if first > 0 && keys[first-1] == q.Cursor {
-			first--
-		}
-	}
-	if q.Cursor == "" {
-		first = 0
-	}
-	start, end := inspect.Window(first, q.Offset, q.Limit, len(keys))
-	page.Matched, page.Start = len(keys), start
-	page.Rows = i.rows(keys[start:end])
-	return page, nil
+	keys, objects := i.store.Snapshot()
+	return i.windowPage(keys, objects, &filter, q), nil
+}
+
+// windowPage sorts and filters objects for one window.
+func (i *Informer) windowPage(keys []string, objects []any, f *journal.Filter, q inspect.Query) inspect.Page {
+	total := len(keys)
+	matched := keysOf(keys, objects, f)
+	shown, start := windowOf(matched, q)
+	return inspect.Page{Total: total, Matched: len(matched), Scanned: total, Start: start, Rows: i.rows(shown)}
 }
 
 // rows describes the objects under keys as the store has them.
 func (i *Informer) rows(keys []string) []inspect.Row {
 	rows := make([]inspect.Row, len(keys))
-	for n, key := range keys {
-		rows[n].Key = key
-		obj, _, _ := i.store.GetByKey(key) // its error is always nil
-		if m, err := meta.Accessor(obj); err == nil {
-			rows[n].ResourceVersion = m.GetResourceVersion()
-			rows[n].Created = m.GetCreationTimestamp().Time
-		}
+	for n, obj := range i.store.Objects(keys) {
+		rows[n] = journal.Describe(keys[n], obj)
 	}
 	return rows
 }
@@ -234,6 +224,9 @@ func (i *Informer) Indices(context.Context) ([]inspect.IndexVitals, error) {
 
 // Buckets implements inspect.Inspector.
 func (i *Informer) Buckets(_ context.Context, index string, q inspect.BucketQuery) (inspect.BucketPage, error) {
+	if err := filterKeys(q.Filter, "buckets"); err != nil {
+		return inspect.BucketPage{}, err
+	}
 	generation := i.generation.Current()
 	page, err := i.store.Buckets(index, q)
 	page.Generation = generation
@@ -243,16 +236,35 @@ func (i *Informer) Buckets(_ context.Context, index string, q inspect.BucketQuer
 // Bucket implements inspect.Inspector.
 func (i *Informer) Bucket(_ context.Context, index, value string, q inspect.Query) (inspect.Page, error) {
 	generation := i.generation.Current()
-	keys, start, matched, total, err := i.store.BucketKeys(index, value, q)
+	page, err := i.bucketPage(index, value, q)
 	if err != nil {
-		return inspect.Page{}, err
+		return inspect.Page{}, fmt.Errorf("read bucket %q: %w", value, err)
 	}
-	page := inspect.Page{Generation: generation, Total: total, Matched: matched, Start: start, Rows: i.rows(keys)}
+	page.Generation = generation
 	if j := i.viewers.current(); j != nil {
 		j.Annotate(page.Rows)
 	}
 	i.fillWaiting(page.Rows)
 	return page, nil
+}
+
+func (i *Informer) bucketPage(index, value string, q inspect.Query) (inspect.Page, error) {
+	filter, err := journal.ParseFilter(q.Filter)
+	if err != nil {
+		return inspect.Page{}, err
+	}
+	if filter.ByObject() && (q.Sort == "" || q.Sort == inspect.SortKey) {
+		keys, objects, err := i.store.BucketObjects(index, value)
+		if err != nil {
+			return inspect.Page{}, err
+		}
+		return i.windowPage(keys, objects, &filter, q), nil
+	}
+	keys, start, matched, total, err := i.store.BucketKeys(index, value, q)
+	if err != nil {
+		return inspect.Page{}, err
+	}
+	return inspect.Page{Total: total, Matched: matched, Scanned: total, Start: start, Rows: i.rows(keys)}, nil
 }
 
 // Object implements inspect.Inspector.

@@ -95,7 +95,7 @@ func (h journalHandler) OnNotification(n *processor.Notification) {
 	if err != nil {
 		return // it was stored under a key once: not possible
 	}
-	h.journal.Observe(key, n.New, n.Cause, time.Unix(0, n.At))
+	h.journal.Observe(&journal.Event{Key: key, Cause: n.Cause, Old: n.Old, New: n.New, At: time.Unix(0, n.At)})
 }
 
 // OnAdd, OnUpdate and OnDelete make it a cache.ResourceEventHandler.

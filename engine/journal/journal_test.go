@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"pgregory.net/rapid"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
@@ -23,6 +20,26 @@ func pod(key, rv string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: ns, Name: name, ResourceVersion: rv, CreationTimestamp: metav1.NewTime(start),
 	}}
+}
+
+// observed tells a journal that an object came, with what was there before.
+func (j *Journal) observed(key string, obj any, cause inspect.Cause, at time.Time) {
+	ev := Event{Key: key, Cause: cause, New: obj, At: at}
+	if e := j.entries[key]; e != nil {
+		ev.Old = e.object
+	}
+	j.Observe(&ev)
+}
+
+func (j *Journal) gone(key string) { j.observed(key, nil, inspect.CauseWatch, start) }
+
+func page(t testing.TB, j *Journal, q inspect.Query) inspect.Page {
+	t.Helper()
+	p, err := j.Page(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func keysOf(p inspect.Page) []string {
@@ -38,160 +55,53 @@ func TestOnlyNewsCountAsUpdates(t *testing.T) {
 	for i, c := range []inspect.Cause{
 		inspect.CauseLateJoin, inspect.CauseWatch, inspect.CauseResync, inspect.CauseRelistUnchanged, inspect.CauseRelistChanged,
 	} {
-		j.Observe("a/x", pod("a/x", fmt.Sprint(i)), c, start.Add(time.Duration(i)*time.Second))
+		j.observed("a/x", pod("a/x", fmt.Sprint(i)), c, start.Add(time.Duration(i)*time.Second))
 	}
-	page, err := j.Page(inspect.Query{Limit: 10})
-	if err != nil {
-		t.Fatal(err)
+	row := page(t, j, inspect.Query{Limit: 10}).Rows[0]
+	row.Rate, row.Size = 0, 0
+	want := inspect.Row{
+		Key: "a/x", ResourceVersion: "4", Created: start, Changed: start.Add(4 * time.Second), Updates: 2, Compared: 2, NoOps: 2,
 	}
-	want := []inspect.Row{{
-		Key: "a/x", ResourceVersion: "4", Created: start, Changed: start.Add(4 * time.Second), Updates: 2,
-	}}
-	if diff := cmp.Diff(want, page.Rows); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, row); diff != "" {
+		t.Errorf("row (-want +got):\n%s", diff)
 	}
 }
 
 func TestAnObjectThatStartedBeforeHasNotChanged(t *testing.T) {
 	j := New()
-	j.Observe("a/x", pod("a/x", "1"), inspect.CauseLateJoin, start)
-	page, err := j.Page(inspect.Query{Limit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if row := page.Rows[0]; !row.Changed.IsZero() || row.Updates != 0 {
+	j.observed("a/x", pod("a/x", "1"), inspect.CauseLateJoin, start)
+	if row := page(t, j, inspect.Query{Limit: 1}).Rows[0]; !row.Changed.IsZero() || row.Updates != 0 || row.Rate != 0 {
 		t.Errorf("a startup batch shows as a change: %+v", row)
 	}
 }
 
-func TestTheWindowStaysWithItsAnchorWhenKeysComeAndGo(t *testing.T) {
+func TestAnUpdateThatChangesNothingIsANoOp(t *testing.T) {
 	j := New()
-	for i := range 100 {
-		key := fmt.Sprintf("a/%03d", i)
-		j.Observe(key, pod(key, "1"), inspect.CauseInitial, start)
+	p := pod("a/x", "1")
+	j.observed("a/x", p, inspect.CauseInitial, start)
+	for n := range 8 {
+		p = p.DeepCopy()
+		p.ResourceVersion, p.Generation = fmt.Sprint(2+n), int64(n)
+		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet", Time: &metav1.Time{Time: start.Add(time.Duration(n) * time.Second)}}}
+		p.Status.Conditions = []corev1.PodCondition{{Type: "Ready", LastProbeTime: metav1.NewTime(start.Add(time.Duration(n) * time.Second))}}
+		j.observed("a/x", p, inspect.CauseWatch, start)
 	}
-	query := inspect.Query{Cursor: "a/050", Offset: 2, Limit: 3}
-	for _, change := range []func(){
-		func() {},
-		func() { j.Observe("a/0000", pod("a/0000", "1"), inspect.CauseWatch, start) },
-		func() { j.Observe("a/007", nil, inspect.CauseWatch, start) },
-	} {
-		change()
-		page, err := j.Page(query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := keysOf(page); !slices.Equal(got, []string{"a/052", "a/053", "a/054"}) {
-			t.Errorf("window = %v", got)
-		}
+	row := page(t, j, inspect.Query{Limit: 1}).Rows[0]
+	// The first one brought the condition.
+	if row.Updates != 8 || row.Compared != 8 || row.NoOps != 7 || row.Writer != "kubelet" {
+		t.Errorf("row = %+v, want 7 no-ops of 8 by kubelet", row)
+	}
+	if row.Size != p.Size() {
+		t.Errorf("size = %d, want %d", row.Size, p.Size())
 	}
 }
 
-func TestSortingByWhatIsNotKeptIsRefused(t *testing.T) {
-	if _, err := New().Page(inspect.Query{Sort: "phase"}); !errors.Is(err, inspect.ErrUnsupported) {
-		t.Errorf("error = %v, want ErrUnsupported", err)
-	}
-}
-
-// TestPagesAnswerLikeASortedSlice compares random events and queries with the
-// plain way to answer them.
-func TestPagesAnswerLikeASortedSlice(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		j := New()
-		model := map[string]bool{}
-		key := rapid.StringMatching(`[ab]/[ab]{1,4}`)
-		filter := rapid.SampledFrom([]string{"", "a", "B", "!b", "ab", "/a", "bb", "!a/a"})
-		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 3).Draw(rt, "step") {
-			case 0, 1:
-				k := key.Draw(rt, "key")
-				j.Observe(k, pod(k, "1"), inspect.CauseWatch, start)
-				model[k] = true
-			case 2:
-				k := key.Draw(rt, "key")
-				j.Observe(k, nil, inspect.CauseWatch, start)
-				delete(model, k)
-			case 3:
-				q := inspect.Query{
-					Filter: filter.Draw(rt, "filter"),
-					Desc:   rapid.Bool().Draw(rt, "desc"),
-					Cursor: rapid.SampledFrom([]string{"", "a/ab", "b/", "zz"}).Draw(rt, "cursor"),
-					Offset: rapid.IntRange(-9, 9).Draw(rt, "offset"),
-					Limit:  rapid.IntRange(0, 6).Draw(rt, "limit"),
-				}
-				page, err := j.Page(q)
-				if err != nil {
-					rt.Fatal(err)
-				}
-				if diff := cmp.Diff(plainPage(model, q), pageKeys{page.Total, page.Matched, page.Start, keysOf(page)}); diff != "" {
-					rt.Fatalf("query %+v (-want +got):\n%s", q, diff)
-				}
-			}
-		}
-	})
-}
-
-type pageKeys struct {
-	Total, Matched, Start int
-	Keys                  []string
-}
-
-func plainPage(model map[string]bool, q inspect.Query) pageKeys {
-	var keys []string
-	match := inspect.Match(q.Filter)
-	for k := range model {
-		if match == nil || match(k) {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
-	if q.Desc {
-		slices.Reverse(keys)
-	}
-	rank := 0
-	if q.Cursor != "" {
-		for rank < len(keys) && (!q.Desc && keys[rank] < q.Cursor || q.Desc && keys[rank] > q.Cursor) {
-			rank++
-		}
-	}
-	first, end := inspect.Window(rank, q.Offset, q.Limit, len(keys))
-	return pageKeys{len(model), len(keys), first, append([]string{}, keys[first:end]...)}
-}
-
-func BenchmarkPage(b *testing.B) {
-	for _, n := range []int{10_000, 1_000_000} {
-		j := New()
-		for i := range n {
-			key := fmt.Sprintf("ns-%d/pod-%07d", i%50, i)
-			j.keys.Set(key, record{})
-		}
-		for _, filter := range []string{"", "77"} {
-			b.Run(fmt.Sprintf("keys=%d/filter=%q", n, filter), func(b *testing.B) {
-				for b.Loop() {
-					if _, err := j.Page(inspect.Query{Filter: filter, Cursor: "ns-25/pod-0000000", Limit: 50}); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkObserve(b *testing.B) {
-	for _, n := range []int{10_000, 1_000_000} {
-		b.Run(fmt.Sprintf("keys=%d", n), func(b *testing.B) {
-			j := New()
-			keys := make([]string, n)
-			for i := range keys {
-				keys[i] = fmt.Sprintf("ns-%d/pod-%07d", i%50, i)
-				j.keys.Set(keys[i], record{})
-			}
-			obj := pod("a/x", "12345")
-			i := 0
-			for b.Loop() {
-				j.Observe(keys[i*7919%n], obj, inspect.CauseWatch, start)
-				i++
-			}
-		})
+func TestWhatThereIsNoTimeToCompareIsNotCounted(t *testing.T) {
+	j := New()
+	j.budget.share, j.budget.left = 0, 0
+	j.observed("a/x", pod("a/x", "1"), inspect.CauseInitial, start)
+	j.observed("a/x", pod("a/x", "2"), inspect.CauseWatch, start)
+	if row := page(t, j, inspect.Query{Limit: 1}).Rows[0]; row.Updates != 1 || row.Compared != 0 || row.NoOps != 0 {
+		t.Errorf("row = %+v, want one update that was not compared", row)
 	}
 }
