@@ -39,9 +39,15 @@ func (m *Model) act(a Action) tea.Cmd {
 	if m.help != nil {
 		return m.help.handle(a)
 	}
+	if m.columns != nil {
+		return m.columns.handle(a)
+	}
 	switch a {
 	case ActionFreeze:
 		return m.freeze()
+	case ActionColumns:
+		m.openColumns()
+		return nil
 	case ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionResync, ActionRequests:
 		m.show(screenOf(a))
 		return nil
@@ -106,7 +112,7 @@ func (m *Model) exists(s screenID) bool { return s != screenInformers || len(m.s
 // show switches to a screen, and closes what was open over the old one.
 func (m *Model) show(s screenID) {
 	if m.exists(s) {
-		m.object, m.current = nil, s
+		m.object, m.columns, m.current = nil, nil, s
 	}
 }
 
@@ -116,6 +122,8 @@ func (m *Model) back() bool {
 	switch {
 	case m.help != nil:
 		m.help = nil
+	case m.columns != nil:
+		m.columns = nil
 	case m.object != nil:
 		if !m.object.back() {
 			m.object = nil
@@ -161,14 +169,36 @@ func (m *Model) look(name string) {
 	if name == m.informer {
 		return
 	}
-	m.informer, m.object, m.frozen = name, nil, false
+	m.informer, m.object, m.columns, m.frozen = name, nil, nil, false
 	m.clear()
 	m.frame = &frame{request: request{informer: name}, read: m.frame.read}
 	m.setSizes()
 }
 
 // openObject shows the object under key over the current screen.
-func (m *Model) openObject(key string) {
-	m.object = newObjectScreen(m, key)
+func (m *Model) openObject(key string) { m.openPage(key, pageYAML) }
+
+// openPage shows one of the pages of a key over the current screen.
+func (m *Model) openPage(key string, page keyPage) {
+	m.object, m.columns = newObjectScreen(m, key, page), nil
 	m.setSizes()
+}
+
+// openUID shows the biography of the key that an object of that UID has or had.
+func (m *Model) openUID(uid string) {
+	m.openPage("", pageBiography)
+	m.object.uid = uid
+}
+
+// openBucket shows one bucket of an index on the Indices screen.
+func (m *Model) openBucket(index, value string) {
+	p := m.screens[screenIndices].(*indicesScreen)
+	m.show(screenIndices)
+	p.goTo(index, value)
+}
+
+// goTo selects a key on the Store screen, or the first one after it.
+func (m *Model) goTo(key string) {
+	m.show(screenStore)
+	m.screens[screenStore].(*storeScreen).goTo(key)
 }

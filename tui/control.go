@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -47,3 +48,30 @@ func (m *Model) controlled(msg controlMsg) tea.Cmd {
 	}
 	return m.pullNow()
 }
+
+// resultMsg brings what came of a wish that only reads.
+type resultMsg struct{ take func(m *Model) }
+
+// inquire asks the informer something that is not part of every frame. read runs
+// off the loop; what it returns shows the answer.
+func (m *Model) inquire(read func(context.Context, inspect.Inspector) (take func(m *Model))) tea.Cmd {
+	source, name, ctx := m.source, m.informer, m.ctx
+	return func() tea.Msg {
+		inspector, _, err := source.find(name)
+		if err != nil {
+			return resultMsg{func(m *Model) { m.note = err.Error() }}
+		}
+		ctx, cancel := context.WithTimeout(ctx, inquiryTime)
+		defer cancel()
+		take := read(ctx, inspector)
+		return resultMsg{func(m *Model) {
+			if m.informer == name {
+				take(m)
+			}
+		}}
+	}
+}
+
+// inquiryTime is how long an inquiry may take: computing an index of a million
+// objects anew takes seconds.
+const inquiryTime = time.Minute

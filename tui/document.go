@@ -1,29 +1,36 @@
 package tui
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/informeter/informeter/engine/inspect"
 )
 
-// document is one version of an object, ready to be drawn.
+// document is one version of an object, ready to be drawn. It does not change.
 type document struct {
 	query    objectQuery
 	object   inspect.Object
-	lines    []string // of YAML, clean
-	managers int      // managed-field entries folded away
+	lines    []yamlLine
+	managers int // managed-field entries left out
+}
+
+// text returns the document as a file has it.
+func (d *document) text() string {
+	var b strings.Builder
+	for i := range d.lines {
+		b.WriteString(d.lines[i].text)
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // readDocument reads an object and lays it out, unless have is the same version
 // laid out already.
 func readDocument(ctx context.Context, i inspect.Inspector, q objectQuery, have *document) (*document, error) {
-	object, err := i.Object(ctx, inspect.ObjectRequest{Key: q.key})
+	object, err := i.Object(ctx, inspect.ObjectRequest{Key: q.key, Version: q.version})
 	if err != nil {
 		return nil, err
 	}
@@ -38,38 +45,10 @@ func readDocument(ctx context.Context, i inspect.Inspector, q objectQuery, have 
 			return nil, fmt.Errorf("read the JSON of %s: %w", q.key, err)
 		}
 	}
-	out, err := yaml.JSONToYAML(escapeUnprintable(text))
-	if err != nil {
+	if d.lines, err = yamlLines(text); err != nil {
 		return nil, fmt.Errorf("write %s as YAML: %w", q.key, err)
 	}
-	d.lines = strings.Split(strings.TrimRight(string(out), "\n"), "\n")
-	for n, l := range d.lines {
-		d.lines[n] = clean(l)
-	}
 	return d, nil
-}
-
-// escapeUnprintable writes what YAML refuses in a document, such as DEL and the
-// C1 controls, the way JSON would: an object may hold it, and has to be seen all
-// the same. Other control characters are escaped in JSON already.
-func escapeUnprintable(text []byte) []byte {
-	if bytes.IndexFunc(text, unprintable) < 0 {
-		return text
-	}
-	var b bytes.Buffer
-	for _, r := range string(text) {
-		if unprintable(r) {
-			fmt.Fprintf(&b, `\\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.Bytes()
-}
-
-// unprintable says whether YAML refuses a character that JSON takes as it is.
-func unprintable(r rune) bool {
-	return r == 0x7f || r >= 0x80 && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff
 }
 
 // foldManagedFields returns the object without metadata.managedFields, and how

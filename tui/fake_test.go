@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 	"time"
@@ -18,13 +19,18 @@ type fake struct {
 	mu       sync.Mutex // guards everything
 	moved    chan struct{}
 	snapshot inspect.Snapshot
-	rows     []inspect.Row // sorted by key
+	rows     []inspect.Row  // sorted by key
+	ranks    map[string]int // of rows when they were last shown in another order
 	queue    []inspect.QueueItem
 	buckets  map[string][]inspect.BucketRow // by index
 	objects  map[string]inspect.Object      // that differ from object(key)
 	others   []inspect.Summary              // further informers
 	requests []inspect.Request              // the newest first
-	err      error                          // of every read
+	lives    []inspect.Biography            // nil: not kept
+	diff     func(inspect.DiffRequest) (inspect.Diff, error)
+	diffed   []inspect.DiffRequest // asked for
+	verified map[string]inspect.IndexCheck
+	err      error // of every read
 	readOnly bool
 
 	reads    int      // snapshots read
@@ -124,25 +130,72 @@ func (f *fake) Queue(_ context.Context, q inspect.QueueQuery) (inspect.QueuePage
 func (f *fake) Store(_ context.Context, q inspect.Query) (inspect.Page, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return pageOf(f.rows, q), nil
+	page := pageOf(f.rows, q)
+	if q.Cursor == "" || q.Sort == inspect.SortKey || q.Sort == "" {
+		return page, nil
+	}
+	if !slices.ContainsFunc(f.rows, func(r inspect.Row) bool { return r.Key == q.Cursor }) {
+		q.Offset += f.ranks[q.Cursor]
+		q.Cursor = ""
+		return pageOf(f.rows, q), nil
+	}
+	if f.ranks == nil {
+		f.ranks = map[string]int{}
+	}
+	for i, r := range page.Rows {
+		f.ranks[r.Key] = page.Start + i
+	}
+	return page, nil
 }
 
 func pageOf(all []inspect.Row, q inspect.Query) inspect.Page {
-	key := func(r inspect.Row) string { return r.Key }
-	rows := keep(all, q.Filter, key)
-	anchor := slices.IndexFunc(rows, func(r inspect.Row) bool { return r.Key >= q.Cursor })
-	if q.Desc {
-		slices.Reverse(rows)
-		anchor = slices.IndexFunc(rows, func(r inspect.Row) bool { return r.Key <= q.Cursor })
-	}
-	if anchor < 0 {
-		anchor = len(rows)
+	rows := keep(all, q.Filter, func(r inspect.Row) string { return r.Key })
+	anchor := 0
+	if q.Sort == inspect.SortKey || q.Sort == "" {
+		anchor = slices.IndexFunc(rows, func(r inspect.Row) bool { return r.Key >= q.Cursor })
+		if q.Desc {
+			slices.Reverse(rows)
+			anchor = slices.IndexFunc(rows, func(r inspect.Row) bool { return r.Key <= q.Cursor })
+		}
+		if anchor < 0 {
+			anchor = len(rows)
+		}
+	} else {
+		slices.SortStableFunc(rows, func(a, b inspect.Row) int {
+			if q.Desc {
+				a, b = b, a
+			}
+			return compareObjects(&a, &b, q.Sort)
+		})
+		anchor = max(slices.IndexFunc(rows, func(r inspect.Row) bool { return r.Key == q.Cursor }), 0)
 	}
 	if q.Cursor == "" {
 		anchor = 0
 	}
 	start, end := inspect.Window(anchor, q.Offset, q.Limit, len(rows))
-	return inspect.Page{Total: len(all), Matched: len(rows), Start: start, Rows: rows[start:end]}
+	return inspect.Page{Total: len(all), Matched: len(rows), Scanned: len(all), Start: start, Rows: rows[start:end]}
+}
+
+func compareObjects(a, b *inspect.Row, by inspect.Sort) int {
+	switch by {
+	case inspect.SortAge:
+		return b.Created.Compare(a.Created)
+	case inspect.SortVersion:
+		return cmp.Or(cmp.Compare(len(a.ResourceVersion), len(b.ResourceVersion)), cmp.Compare(a.ResourceVersion, b.ResourceVersion))
+	case inspect.SortChanged:
+		return a.Changed.Compare(b.Changed)
+	case inspect.SortUpdates:
+		return cmp.Compare(a.Updates, b.Updates)
+	case inspect.SortRate:
+		return cmp.Compare(a.Rate, b.Rate)
+	case inspect.SortNoOps:
+		return cmp.Compare(a.NoOps, b.NoOps)
+	case inspect.SortWriter:
+		return cmp.Compare(a.Writer, b.Writer)
+	case inspect.SortSize:
+		return cmp.Compare(a.Size, b.Size)
+	}
+	panic("no order by " + by)
 }
 
 func keep[R any](rows []R, filter string, key func(R) string) []R {
@@ -171,7 +224,16 @@ func (f *fake) Buckets(_ context.Context, index string, q inspect.BucketQuery) (
 	}
 	rows := keep(all, q.Filter, func(b inspect.BucketRow) string { return b.Value })
 	anchor := 0
+	var sizes []int
 	if q.Sort == inspect.SortObjects {
+		for _, b := range rows {
+			for len(sizes) < bits.Len(uint(b.Objects)) {
+				sizes = append(sizes, 0)
+			}
+			if b.Objects > 0 {
+				sizes[bits.Len(uint(b.Objects))-1]++
+			}
+		}
 		slices.SortStableFunc(rows, func(a, b inspect.BucketRow) int { return cmp.Compare(a.Objects, b.Objects) })
 		if q.Desc {
 			slices.Reverse(rows)
@@ -181,7 +243,7 @@ func (f *fake) Buckets(_ context.Context, index string, q inspect.BucketQuery) (
 	}
 	start, end := inspect.Window(max(anchor, 0), q.Offset, q.Limit, len(rows))
 	return inspect.BucketPage{
-		Index: inspect.IndexVitals{Name: index, Buckets: len(all)}, Matched: len(rows), Start: start, Rows: rows[start:end],
+		Index: inspect.IndexVitals{Name: index, Buckets: len(all)}, Matched: len(rows), Start: start, Rows: rows[start:end], Sizes: sizes,
 	}, nil
 }
 
@@ -207,25 +269,48 @@ func (f *fake) Object(_ context.Context, r inspect.ObjectRequest) (inspect.Objec
 	return inspect.Object{}, fmt.Errorf("object %q: %w", r.Key, inspect.ErrNotFound)
 }
 
-func (f *fake) Diff(context.Context, inspect.DiffRequest) (inspect.Diff, error) {
-	return inspect.Diff{}, inspect.ErrUnsupported
+func (f *fake) Diff(_ context.Context, r inspect.DiffRequest) (inspect.Diff, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.diffed = append(f.diffed, r)
+	if f.diff == nil {
+		return inspect.Diff{}, inspect.ErrUnsupported
+	}
+	return f.diff(r)
 }
 
-func (f *fake) Biography(context.Context, inspect.BiographyRequest) (inspect.Biography, error) {
-	return inspect.Biography{}, inspect.ErrUnsupported
+func (f *fake) Biography(_ context.Context, r inspect.BiographyRequest) (inspect.Biography, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lives == nil {
+		return inspect.Biography{}, fmt.Errorf("biography of %s: %w", r.Key, inspect.ErrUnsupported)
+	}
+	for _, b := range f.lives {
+		if r.UID == "" && b.Key == r.Key || r.UID != "" && slices.ContainsFunc(b.Events, func(e inspect.KeyEvent) bool { return e.UID == r.UID }) {
+			return b, nil
+		}
+	}
+	return inspect.Biography{}, fmt.Errorf("biography of %s: %w", cmp.Or(r.UID, r.Key), inspect.ErrNotFound)
 }
 
 func (f *fake) Moments(context.Context, inspect.MomentQuery) (inspect.MomentPage, error) {
 	return inspect.MomentPage{}, inspect.ErrUnsupported
 }
 
-func (f *fake) VerifyIndex(context.Context, string) (inspect.IndexCheck, error) {
-	return inspect.IndexCheck{}, inspect.ErrUnsupported
+func (f *fake) VerifyIndex(_ context.Context, index string) (inspect.IndexCheck, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c, ok := f.verified[index]; ok {
+		return c, nil
+	}
+	return inspect.IndexCheck{}, fmt.Errorf("verify: %w", inspect.ErrUnsupported)
 }
 
-func (f *fake) ResyncNow(context.Context) error { return inspect.ErrUnsupported }
+func (f *fake) ResyncNow(context.Context) error { return f.did("resync") }
 
-func (f *fake) SetResync(context.Context, string, time.Duration) error { return inspect.ErrUnsupported }
+func (f *fake) SetResync(_ context.Context, handler string, period time.Duration) error {
+	return f.did(fmt.Sprintf("resync %s every %v", handler, period))
+}
 
 func (f *fake) RelistNow(context.Context) error { return inspect.ErrUnsupported }
 

@@ -31,6 +31,8 @@ type request struct {
 	buckets   wanted[bucketsQuery]
 	bucket    wanted[bucketQuery]
 	object    wanted[objectQuery]
+	biography wanted[inspect.BiographyRequest]
+	diff      wanted[inspect.DiffRequest]
 }
 
 // wanted is a query, if there is one.
@@ -52,7 +54,8 @@ type bucketQuery struct {
 }
 
 type objectQuery struct {
-	key string
+	key     string
+	version uint64 // 0: the one in the store
 	// unfolded asks for the managed fields too.
 	unfolded bool
 }
@@ -79,6 +82,17 @@ type frame struct {
 	buckets   answer[inspect.BucketPage]
 	bucket    answer[inspect.Page]
 	object    answer[*document]
+	biography answer[inspect.Biography]
+	diff      answer[*diffDocument]
+}
+
+// unfinished says that the rows shown are not all worked out yet.
+func (f *frame) unfinished() bool {
+	part := func(a *answer[inspect.Page]) bool {
+		p := &a.value
+		return a.ok && p.Scanned > 0 && p.Scanned < p.Total
+	}
+	return part(&f.store) || part(&f.bucket)
 }
 
 // frameMsg brings a frame to Update.
@@ -155,7 +169,8 @@ type pull struct {
 	pause      time.Duration
 	edge       time.Time // not before
 	// have is the document shown now, which need not be made again.
-	have *document
+	have     *document
+	haveDiff *diffDocument
 }
 
 // command returns the pull as a command that ends early with ctx.
@@ -239,6 +254,12 @@ func (p pull) readInformer(ctx context.Context, f *frame) {
 	}
 	if r.object.on {
 		f.object = ask(readDocument(ctx, i, r.object.query, p.have))
+	}
+	if r.biography.on {
+		f.biography = ask(i.Biography(ctx, r.biography.query))
+	}
+	if r.diff.on {
+		f.diff = ask(readDiff(ctx, i, r.diff.query, p.haveDiff))
 	}
 }
 

@@ -9,6 +9,45 @@ type column struct {
 	right    bool
 	drop     int // when it goes for lack of room: the highest first and together, 0 never
 	key      bool
+	// by names what rows are sorted by in this column; empty where they can't be.
+	by string
+	// first is the direction in which one looks at it first.
+	first direction
+	// empty: none of the rows in sight has anything in it, so it goes before all
+	// that have.
+	empty bool
+	// hidden: the user does not want it.
+	hidden bool
+}
+
+// direction is that of an order.
+type direction bool
+
+const (
+	upwards   direction = false
+	downwards direction = true // the largest, or the newest, first
+)
+
+// sorted makes a column one that rows can be sorted by.
+func (c column) sorted(by string, first direction) column {
+	c.by, c.first = by, first
+	return c
+}
+
+// order says what the rows of a table are sorted by.
+type order struct {
+	by   string
+	desc direction
+}
+
+// emptyDrop is added to the drop of a column that has nothing in it.
+const emptyDrop = 100
+
+func (c *column) dropsAt() int {
+	if c.empty && c.drop > 0 {
+		return c.drop + emptyDrop
+	}
+	return c.drop
 }
 
 func fixed(title string, w int, drop int) column {
@@ -30,6 +69,8 @@ type cell struct {
 	s  string
 	// parts, if set, are drawn in place of s.
 	parts []part
+	// found are the byte ranges of s that a filter found, in a column of keys.
+	found [][2]int
 }
 
 // grid is a table's columns fitted to a width.
@@ -37,6 +78,7 @@ type grid struct {
 	width   int
 	columns []column
 	widths  []int // 0: no room
+	order   order
 }
 
 const (
@@ -48,6 +90,9 @@ func newGrid(w int, columns ...column) grid {
 	g := grid{width: w, columns: columns, widths: make([]int, len(columns))}
 	total := gutter
 	for i, c := range columns {
+		if c.hidden {
+			continue
+		}
 		g.widths[i] = c.min
 		total += c.min + columnGap
 	}
@@ -56,14 +101,14 @@ func newGrid(w int, columns ...column) grid {
 		worst := 0
 		for i, c := range columns {
 			if g.widths[i] > 0 {
-				worst = max(worst, c.drop)
+				worst = max(worst, c.dropsAt())
 			}
 		}
 		if worst == 0 {
 			break
 		}
 		for i, c := range columns {
-			if c.drop == worst {
+			if g.widths[i] > 0 && c.dropsAt() == worst {
 				total -= g.widths[i] + columnGap
 				g.widths[i] = 0
 			}
@@ -80,18 +125,45 @@ func newGrid(w int, columns ...column) grid {
 	return g
 }
 
-// header returns the line of titles.
+// header returns the line of titles. That of the column the rows are sorted by
+// has a mark behind it, in the gap to the next one if it must be.
 func (g grid) header(t *theme) string {
 	l := newLine(g.width).skip(gutter)
 	g.each(func(i, w int) {
-		if g.columns[i].right {
-			l.right(t.muted, g.columns[i].title, w)
-		} else {
-			l.left(t.muted, g.columns[i].title, w)
+		c, end := &g.columns[i], l.used+w
+		st, mark := t.muted, ""
+		if c.by != "" && c.by == g.order.by {
+			st, mark = t.accent, orderMark(g.order.desc)
 		}
-		l.skip(columnGap)
+		if c.right {
+			l.right(st, c.title, w)
+		} else {
+			l.left(st, c.title, min(width(c.title), w))
+		}
+		l.put(st, mark)
+		l.to(end + columnGap)
 	})
 	return l.String()
+}
+
+func orderMark(desc direction) string {
+	if desc {
+		return "▼"
+	}
+	return "▲"
+}
+
+// at returns the column whose title is at cell x, nil if none is.
+func (g grid) at(x int) *column {
+	var found *column
+	from := gutter
+	g.each(func(i, w int) {
+		if x >= from && x < from+w+columnGap {
+			found = &g.columns[i]
+		}
+		from += w + columnGap
+	})
+	return found
 }
 
 func (g grid) each(f func(i, w int)) {
@@ -146,7 +218,7 @@ func (g grid) row(t *theme, e emphasis, mark part, cells ...cell) string {
 		case column.right:
 			l.right(c.st, c.s, w)
 		case column.key:
-			l.key(c.st, c.s, w)
+			l.found(c.st, t.match, c.s, c.found, w)
 		default:
 			l.left(c.st, c.s, w)
 		}

@@ -19,13 +19,18 @@ const (
 // for; one has the keys. What is right of it shows what is in its selected row.
 type indicesScreen struct {
 	pane
-	focus   int
-	indices list[inspect.IndexVitals]
+	focus      int
+	indices    list[inspect.IndexVitals]
+	indexTable *table
 
 	buckets     list[inspect.BucketRow]
+	bucketTable *table
 	bucketsRead bool
 	bucketsErr  error
-	bySize      bool
+	// sizes is how the index's buckets differ in size, see inspect.BucketPage.
+	sizes []int
+	// checks holds what came of computing indices anew, by name.
+	checks map[string]*indexCheck
 
 	objects objectRows
 	texts   [levelCount]string // the filters of buckets and objects
@@ -36,7 +41,13 @@ type indicesScreen struct {
 }
 
 func newIndicesScreen(m *Model) *indicesScreen {
-	p := &indicesScreen{pane: pane{m: m}, bySize: true, objects: newObjectRows()}
+	p := &indicesScreen{
+		pane:        pane{m: m},
+		indexTable:  m.table("indices", order{by: byName}),
+		bucketTable: m.table("buckets", order{string(inspect.SortObjects), downwards}),
+		objects:     newObjectRows(m.table("bucket", order{by: string(inspect.SortKey)})),
+		checks:      map[string]*indexCheck{},
+	}
 	p.indices = list[inspect.IndexVitals]{keyOf: func(i inspect.IndexVitals) string { return i.Name }}
 	p.buckets = list[inspect.BucketRow]{keyOf: func(b inspect.BucketRow) string { return b.Value }, byRank: true}
 	return p
@@ -47,10 +58,12 @@ func (p *indicesScreen) scope() Scope { return ScopeIndices }
 
 func (p *indicesScreen) setSize(w, h int) {
 	p.pane.setSize(w, h)
-	p.indices.setHeight(h - 3)
-	p.buckets.setHeight(h - 3)
-	p.objects.setHeight(h - 3)
+	p.buckets.setHeight(h - paneHead)
+	p.objects.setHeight(h - paneHead)
 }
+
+// bySize says whether the buckets are sorted by how many objects they have.
+func (p *indicesScreen) bySize() bool { return p.bucketTable.order.by == string(inspect.SortObjects) }
 
 // shown returns the levels that can be seen: those around the one with the keys.
 func (p *indicesScreen) shown() (from, to int) {
@@ -63,14 +76,13 @@ func (p *indicesScreen) shown() (from, to int) {
 }
 
 func (p *indicesScreen) ask(r *request) {
-	if _, to := p.shown(); to > levelBuckets && p.index != "" {
+	// The buckets are read even where they can't be seen: how they differ in size
+	// is shown with the index.
+	if _, to := p.shown(); p.index != "" {
+		p.buckets.byRank = p.bySize()
 		w := p.buckets.window()
-		sort := inspect.SortKey
-		if p.bySize {
-			sort = inspect.SortObjects
-		}
 		r.buckets = want(bucketsQuery{p.index, inspect.BucketQuery{
-			Filter: p.texts[levelBuckets], Sort: sort, Desc: p.bySize,
+			Filter: p.texts[levelBuckets], Sort: inspect.Sort(p.bucketTable.order.by), Desc: bool(p.bucketTable.order.desc),
 			Cursor: w.cursor, Offset: w.offset, Limit: w.limit,
 		}})
 		if to > levelObjects && p.valued {
@@ -80,22 +92,25 @@ func (p *indicesScreen) ask(r *request) {
 }
 
 func (p *indicesScreen) refresh(f *frame) {
-	indices := f.snapshot.value.Indices
+	indices := sortRows(f.snapshot.value.Indices, p.indexTable.order, compareIndices)
 	p.indices.show(indices, 0, len(indices), len(indices))
 	p.follow()
 	if q := f.request.buckets; q.on && q.query.index == p.index && q.query.Filter == p.texts[levelBuckets] &&
-		(q.query.Sort == inspect.SortObjects) == p.bySize {
+		string(q.query.Sort) == p.bucketTable.order.by && q.query.Desc == bool(p.bucketTable.order.desc) {
 		p.bucketsErr = f.buckets.err
 		if f.buckets.ok {
 			b := &f.buckets.value
 			p.bucketsRead = true
+			if b.Sizes != nil && q.query.Filter == "" {
+				p.sizes = b.Sizes
+			}
 			p.buckets.show(b.Rows, b.Start, b.Matched, b.Index.Buckets)
 		}
 		p.follow()
 	}
 	if q := f.request.bucket; q.on && q.query.index == p.index && p.valued && q.query.value == p.value &&
-		q.query.Filter == p.texts[levelObjects] {
-		p.objects.take(f.bucket)
+		p.objects.answers(&q.query.Query, p.texts[levelObjects]) {
+		p.objects.take(p.m, f.bucket)
 	}
 }
 
@@ -114,18 +129,34 @@ func (p *indicesScreen) follow() {
 }
 
 func (p *indicesScreen) setIndex(name string) {
-	p.index, p.valued, p.bucketsRead, p.bucketsErr = name, false, false, nil
+	p.index, p.valued, p.bucketsRead, p.bucketsErr, p.sizes = name, false, false, nil, nil
 	p.texts = [levelCount]string{}
 	p.buckets.reset()
-	p.objects = objectRows{list: p.objects.list}
+	p.clearObjects()
+}
+
+func (p *indicesScreen) clearObjects() {
 	p.objects.reset()
+	p.objects.forget()
+	p.objects.read, p.objects.err = false, nil
+}
+
+// goTo shows the objects of one bucket.
+func (p *indicesScreen) goTo(index, value string) {
+	p.focus = levelObjects
+	if rank, ok := p.indices.rankOf(index); ok {
+		p.indices.moveTo(rank)
+	}
+	if index != p.index {
+		p.setIndex(index)
+	}
+	p.setValue(value)
 }
 
 func (p *indicesScreen) setValue(value string) {
 	p.value, p.valued = value, true
 	p.texts[levelObjects] = ""
-	p.objects.reset()
-	p.objects.read, p.objects.err = false, nil
+	p.clearObjects()
 }
 
 func (p *indicesScreen) filter() string { return p.texts[p.focus] }
@@ -155,19 +186,23 @@ func (p *indicesScreen) back() bool {
 }
 
 func (p *indicesScreen) handle(a Action) tea.Cmd {
+	if page, ok := pageFor(a); ok && a != ActionOpen {
+		if row, ok := p.objects.selected(); ok && p.focus == levelObjects {
+			p.m.openPage(row.Key, page)
+		}
+		return nil
+	}
 	switch a {
 	case ActionOpen:
 		p.open()
+	case ActionVerify:
+		return p.verify()
 	case ActionRight, ActionNextPane:
 		if p.focus < levelObjects {
 			p.open()
 		}
 	case ActionLeft, ActionPreviousPane:
 		p.focus = max(p.focus-1, levelIndices)
-	case ActionSort:
-		p.bySize = !p.bySize
-		p.buckets.byRank = p.bySize
-		p.buckets.home()
 	default:
 		p.move(a)
 	}
@@ -178,12 +213,38 @@ func (p *indicesScreen) handle(a Action) tea.Cmd {
 func (p *indicesScreen) move(a Action) {
 	switch p.focus {
 	case levelIndices:
-		p.indices.handle(a)
+		if p.indexTable.handle(a, indexColumns()) {
+			p.sortIndices()
+		} else {
+			p.indices.handle(a)
+		}
 	case levelBuckets:
-		p.buckets.handle(a)
+		if p.bucketTable.handle(a, bucketColumns(p.w)) {
+			p.buckets.home()
+		} else {
+			p.buckets.handle(a)
+		}
 	default:
-		p.objects.handle(a)
+		_, w := p.rectOf(levelObjects)
+		p.objects.handle(a, w)
 	}
+}
+
+// sortIndices puts the rows that are here in another order.
+func (p *indicesScreen) sortIndices() {
+	rows := sortRows(p.indices.rows, p.indexTable.order, compareIndices)
+	p.indices.show(rows, 0, len(rows), len(rows))
+}
+
+func (p *indicesScreen) tableShown() (*table, []column) {
+	_, w := p.rectOf(p.focus)
+	switch p.focus {
+	case levelIndices:
+		return p.indexTable, indexColumns()
+	case levelBuckets:
+		return p.bucketTable, bucketColumns(w)
+	}
+	return p.objects.table, p.objects.columns(w)
 }
 
 // open goes one level down, and at the last one opens the object.
@@ -225,14 +286,18 @@ func (p *indicesScreen) click(x, y int) tea.Cmd {
 		}
 		was := p.focus
 		p.focus = level
+		if y == paneHead-1 {
+			p.clickTitle(level, x-left, w)
+			break
+		}
 		again := false
 		switch level {
 		case levelIndices:
-			_, again = p.indices.click(y - 3)
+			_, again = p.indices.click(y - paneHead)
 		case levelBuckets:
-			_, again = p.buckets.click(y - 3)
+			_, again = p.buckets.click(y - paneHead)
 		default:
-			_, again = p.objects.click(y - 3)
+			_, again = p.objects.click(y - paneHead)
 		}
 		if again && was == level {
 			p.open()
@@ -242,17 +307,31 @@ func (p *indicesScreen) click(x, y int) tea.Cmd {
 	return nil
 }
 
+// clickTitle sorts by the column whose title was clicked.
+func (p *indicesScreen) clickTitle(level, x, w int) {
+	switch level {
+	case levelIndices:
+		if c := p.indexTable.grid(w, indexColumns()).at(x); c != nil && c.by != "" {
+			p.indexTable.sortBy(c)
+			p.sortIndices()
+		}
+	case levelBuckets:
+		if c := p.bucketTable.grid(w, bucketColumns(w)).at(x); c != nil && c.by != "" {
+			p.bucketTable.sortBy(c)
+			p.buckets.home()
+		}
+	default:
+		p.objects.clickTitle(x, w)
+	}
+}
+
 func (p *indicesScreen) hints() []hint {
-	open := []string{"buckets", "objects", "object"}[p.focus]
+	open := [levelCount]string{"buckets", "objects", "object"}[p.focus]
 	h := []hint{{ActionOpen, open}}
 	if p.focus > levelIndices {
 		h = append(h, hint{ActionBack, "back"}, hint{ActionFilter, "filter"})
 	}
-	order := "sort by size"
-	if p.bySize {
-		order = "sort by value"
-	}
-	return append(h, hint{ActionSort, order})
+	return append(h, hint{ActionVerify, "compute anew"}, hint{ActionSort, "sort"}, hint{ActionReverse, "reverse"}, hint{ActionColumns, "columns"})
 }
 
 func (p *indicesScreen) status() string {
@@ -260,7 +339,7 @@ func (p *indicesScreen) status() string {
 	case levelBuckets:
 		return place(p.buckets.cursor, p.buckets.matched, p.buckets.total, p.texts[levelBuckets])
 	case levelObjects:
-		return place(p.objects.cursor, p.objects.matched, p.objects.total, p.texts[levelObjects])
+		return p.objects.status(p.texts[levelObjects])
 	}
 	return place(p.indices.cursor, p.indices.matched, p.indices.total, "")
 }
@@ -306,128 +385,4 @@ func (p *indicesScreen) lines() []string {
 		columns = append(columns, block(lines, w, p.h))
 	}
 	return beside(columns...)
-}
-
-// paneTitle is the first line of a level: bright where the keys are.
-func (p *indicesScreen) paneTitle(t *theme, w, level int, parts ...part) string {
-	l := newLine(w).skip(gutter)
-	for i, c := range parts {
-		if i == 0 {
-			c.st = t.muted
-			if level == p.focus {
-				c.st = t.title
-			}
-		}
-		l.put(c.st, c.s)
-	}
-	return l.String()
-}
-
-func (p *indicesScreen) indexPane(t *theme, w int) []string {
-	g := newGrid(w,
-		flexible("INDEX", 14, 40),
-		fixed("BUCKETS", 8, 0),
-		fixed("ENTRIES", 9, 0),
-		fixedLeft("LARGEST", 30, 2),
-		fixed("EMPTY", 7, 3),
-		fixed("NO VALUE", 8, 3),
-		fixed("ERRORS", 6, 1),
-	)
-	lines := []string{p.paneTitle(t, w, levelIndices, part{"", "Indices"}), newLine(w).skip(gutter).put(t.muted, count(p.indices.total, "index", "indices")).String(), g.header(t)}
-	return append(lines, p.indices.draw(w, func(i inspect.IndexVitals, selected bool) string {
-		largest := []part{{t.faint, dash}}
-		if i.LargestObjects > 0 {
-			name := bucketName(t, i.Largest)
-			name.s = cutKey(clean(name.s), 15)
-			largest = []part{name, {t.muted, " " + number(i.LargestObjects) + " (" + percent(i.LargestObjects, i.Entries) + ")"}}
-		}
-		return g.row(t, chosen(selected, p.focus == levelIndices), part{},
-			cell{s: i.Name}, cell{s: number(i.Buckets)}, cell{s: number(i.Entries)}, cell{parts: largest},
-			warned(t, i.Empty), cell{st: t.muted, s: number(i.Unindexed)}, warned(t, int(i.Errors)))
-	})...)
-}
-
-// warned writes a count that should be zero.
-func warned(t *theme, n int) cell {
-	if n > 0 {
-		return cell{st: t.warn, s: number(n)}
-	}
-	return cell{st: t.faint, s: "0"}
-}
-
-// vitals returns the index that the buckets belong to.
-func (p *indicesScreen) vitals() *inspect.IndexVitals {
-	for i := range p.m.snapshot().Indices {
-		if v := &p.m.snapshot().Indices[i]; v.Name == p.index {
-			return v
-		}
-	}
-	return &inspect.IndexVitals{Name: p.index}
-}
-
-func (p *indicesScreen) bucketPane(t *theme, w int) []string {
-	v := p.vitals()
-	facts := []segment{seg(0, "", count(v.Buckets, "bucket", "buckets")), seg(1, "", count(v.Entries, "entry", "entries"))}
-	if v.Empty > 0 {
-		facts = append(facts, seg(1, t.warn, number(v.Empty)+" under the empty value"))
-	}
-	if v.Unindexed > 0 {
-		facts = append(facts, seg(2, t.muted, number(v.Unindexed)+" without value"))
-	}
-	if v.Errors > 0 {
-		facts = append(facts, seg(0, t.warn, "⚠ "+number(v.Errors)+" errors: "+v.LastError))
-	}
-	lines := []string{
-		p.paneTitle(t, w, levelBuckets, part{"", p.index}, part{t.muted, filterNote(p.texts[levelBuckets])}),
-		newLine(w).skip(gutter).segments(3, facts...).String(),
-	}
-	switch {
-	case p.bucketsErr != nil:
-		return append(lines, message(t, w, p.h-2, "the index did not answer", p.bucketsErr.Error())...)
-	case !p.bucketsRead:
-		return lines
-	case p.buckets.matched == 0:
-		return append(lines, message(t, w, p.h-2, "no buckets", "No object has a value in this index, or none matches.")...)
-	}
-	most := max(v.LargestObjects, 1)
-	g := newGrid(w,
-		flexible("VALUE", 14, max(50, w/2)),
-		fixed("OBJECTS", 9, 0),
-		fixed("SHARE", 5, 1),
-		fixedLeft("", min(max(w/5, 10), 30), 2),
-	)
-	lines = append(lines, g.header(t))
-	return append(lines, p.buckets.draw(w, func(b inspect.BucketRow, selected bool) string {
-		name := bucketName(t, b.Value)
-		return g.row(t, chosen(selected, p.focus == levelBuckets), part{},
-			cell{st: name.st, s: name.s}, cell{s: number(b.Objects)}, cell{st: t.muted, s: percent(b.Objects, v.Entries)},
-			cell{st: t.faint, s: bar(float64(b.Objects), float64(most), g.widths[3])})
-	})...)
-}
-
-func filterNote(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "   /" + text
-}
-
-func (p *indicesScreen) objectPane(t *theme, w int) []string {
-	if !p.valued {
-		return nil
-	}
-	name := bucketName(t, p.value)
-	lines := []string{
-		p.paneTitle(t, w, levelObjects, name, part{t.muted, filterNote(p.texts[levelObjects])}),
-		newLine(w).skip(gutter).put(t.muted, "in "+p.index+", "+count(p.objects.total, "object", "objects")).String(),
-	}
-	switch {
-	case p.objects.err != nil:
-		return append(lines, message(t, w, p.h-2, "the bucket did not answer", p.objects.err.Error())...)
-	case !p.objects.read:
-		return lines
-	case p.objects.matched == 0:
-		return append(lines, message(t, w, p.h-2, "no objects", "The bucket is empty by now, or none matches.")...)
-	}
-	return append(lines, p.objects.table(t, p.m.frame.at, w, p.focus == levelObjects)...)
 }

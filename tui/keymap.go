@@ -20,7 +20,9 @@ const (
 	ScopeQueue   Scope = "queue"
 	ScopeStore   Scope = "store"
 	ScopeIndices Scope = "indices"
+	ScopeResync  Scope = "resync"
 	ScopeObject  Scope = "object"
+	ScopeColumns Scope = "columns"
 	ScopePrompt  Scope = "prompt"
 )
 
@@ -66,12 +68,34 @@ const (
 	ActionClose   Action = "close"
 	ActionQuit    Action = "quit"
 
+	// Of tables.
+	ActionSort         Action = "sort"
+	ActionSortPrevious Action = "sort-previous"
+	ActionReverse      Action = "reverse"
+	ActionColumns      Action = "columns"
+
+	// The pages of a key.
+	ActionYAML      Action = "yaml"
+	ActionDiff      Action = "diff"
+	ActionBiography Action = "biography"
+	ActionBuckets   Action = "buckets"
+
+	ActionFollow    Action = "follow"
+	ActionVerify    Action = "verify"
+	ActionResyncNow Action = "resync-now"
+	ActionPeriod    Action = "period"
+	ActionFold      Action = "fold"
+	ActionFoldAll   Action = "fold-all"
+	ActionFromOlder Action = "from-older"
+	ActionFromNewer Action = "from-newer"
+	ActionToggle    Action = "toggle"
+	ActionNarrower  Action = "narrower"
+	ActionWider     Action = "wider"
+
 	ActionPause         Action = "pause"
 	ActionStep          Action = "step"
 	ActionStepTen       Action = "step-ten"
 	ActionRate          Action = "rate"
-	ActionReverse       Action = "reverse"
-	ActionSort          Action = "sort"
 	ActionManagedFields Action = "managed-fields"
 	ActionNextMatch     Action = "next-match"
 	ActionPreviousMatch Action = "previous-match"
@@ -88,6 +112,8 @@ func actionsOf(s Scope) []Action {
 			ActionHalfUp, ActionHalfDown, ActionPageUp, ActionPageDown,
 			ActionOpen, ActionBack, ActionNextPane, ActionPreviousPane,
 			ActionFilter, ActionNextMatch, ActionPreviousMatch,
+			ActionSort, ActionSortPrevious, ActionReverse, ActionColumns,
+			ActionYAML, ActionDiff, ActionBiography, ActionBuckets,
 			ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionResync, ActionRequests,
 			ActionNextInformer, ActionPreviousInformer,
 			ActionFreeze, ActionHelp, ActionSuspend, ActionClose, ActionQuit,
@@ -95,11 +121,15 @@ func actionsOf(s Scope) []Action {
 	case ScopeQueue:
 		return []Action{ActionPause, ActionStep, ActionStepTen, ActionRate}
 	case ScopeStore:
-		return []Action{ActionReverse}
+		return []Action{ActionFollow}
 	case ScopeIndices:
-		return []Action{ActionSort}
+		return []Action{ActionVerify}
+	case ScopeResync:
+		return []Action{ActionResyncNow, ActionPeriod}
 	case ScopeObject:
-		return []Action{ActionManagedFields}
+		return []Action{ActionFold, ActionFoldAll, ActionManagedFields, ActionFromOlder, ActionFromNewer}
+	case ScopeColumns:
+		return []Action{ActionToggle, ActionNarrower, ActionWider}
 	case ScopePrompt:
 		return []Action{ActionAccept, ActionCancel}
 	}
@@ -107,7 +137,7 @@ func actionsOf(s Scope) []Action {
 }
 
 func scopes() []Scope {
-	return []Scope{ScopeGlobal, ScopeQueue, ScopeStore, ScopeIndices, ScopeObject, ScopePrompt}
+	return []Scope{ScopeGlobal, ScopeQueue, ScopeStore, ScopeIndices, ScopeResync, ScopeObject, ScopeColumns, ScopePrompt}
 }
 
 // Binding is the keys of one action.

@@ -49,7 +49,7 @@ func TestAnObjectIsShownWhateverItHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	yaml := strings.Join(d.lines, "\n")
+	yaml := d.text()
 	for _, want := range []string{`x\u007fy`, `x\u009b31my`, `x\ufffey`, `\e[31m`, "xéy"} {
 		if !strings.Contains(yaml, want) {
 			t.Errorf("%s is not in\n%s", want, yaml)

@@ -1,5 +1,7 @@
 package tui
 
+import "slices"
+
 // list is a window on rows that are somewhere else: it holds those around what
 // can be seen, the selected row and where the window begins.
 //
@@ -12,7 +14,11 @@ package tui
 type list[R any] struct {
 	keyOf  func(R) string
 	byRank bool
-	height int // rows that can be seen
+	// byCursor: the rows are in an order of their own, but can be asked for around
+	// a key, wherever it is now. Then the selected row stands still and the others
+	// move around it.
+	byCursor bool
+	height   int // rows that can be seen
 
 	rows    []R // those read, of ranks start and following
 	start   int
@@ -21,6 +27,8 @@ type list[R any] struct {
 
 	cursor, top       int    // ranks
 	cursorKey, topKey string // empty: by rank
+	// sought is a key to go to, once the rows around it have been read.
+	sought string
 }
 
 // window is where to read a list.
@@ -32,8 +40,14 @@ type window struct {
 // window returns what to read: what can be seen, and as much again on both
 // sides, so that a page up or down is there before it is asked for.
 func (l *list[R]) window() window {
+	if l.sought != "" {
+		return window{cursor: l.sought, offset: -l.height, limit: 3 * l.height}
+	}
+	if l.byCursor && l.cursorKey != "" {
+		return window{cursor: l.cursorKey, offset: l.top - l.cursor - l.height, limit: 3 * l.height}
+	}
 	w := window{limit: 3 * l.height, offset: max(l.top-l.height, 0)}
-	if l.topKey != "" && !l.byRank {
+	if l.topKey != "" && !l.byRank && !l.byCursor {
 		w.cursor, w.offset = l.topKey, -l.height
 	}
 	return w
@@ -41,14 +55,64 @@ func (l *list[R]) window() window {
 
 // show takes the rows read for a window.
 func (l *list[R]) show(rows []R, start, matched, total int) {
+	if l.astray(rows, start, matched) {
+		l.cursorKey, l.topKey = "", "" // and the rows are read again, by rank
+		return
+	}
 	l.rows, l.start, l.matched, l.total = rows, start, matched, total
-	if at, ok := l.rankOf(l.topKey); ok && !l.byRank {
+	if l.sought != "" {
+		l.find()
+		return
+	}
+	if at, ok := l.rankOf(l.cursorKey); ok && l.byCursor {
+		l.top += at - l.cursor
+		l.cursor = at
+		l.settle()
+		return
+	}
+	if at, ok := l.rankOf(l.topKey); ok && !l.byRank && !l.byCursor {
 		l.top = at
 	}
 	if at, ok := l.rankOf(l.cursorKey); ok && (!l.byRank || l.visible(at)) {
 		l.cursor = at
 	}
 	l.settle()
+}
+
+// astray says that rows were read around a key that has gone meanwhile, and are
+// not those around where it was.
+func (l *list[R]) astray(rows []R, start, matched int) bool {
+	if !l.byCursor || l.cursorKey == "" || l.sought != "" || matched == 0 || len(rows) == 0 ||
+		slices.ContainsFunc(rows, func(r R) bool { return l.keyOf(r) == l.cursorKey }) {
+		return false
+	}
+	at := min(l.cursor, matched-1)
+	return at < start || at >= start+len(rows)
+}
+
+// seek selects the row of that key, or if there is none the first one after it,
+// when the rows around it have been read. Only for rows in the order of keys.
+func (l *list[R]) seek(key string) { l.home(); l.sought = key }
+
+// find selects the row that was sought, near the middle of the window.
+func (l *list[R]) find() {
+	rank := l.start + len(l.rows)
+	for i, r := range l.rows {
+		if l.keyOf(r) >= l.sought {
+			rank = l.start + i
+			break
+		}
+	}
+	l.sought = ""
+	l.cursor = max(min(rank, l.matched-1), 0)
+	l.top = max(min(l.cursor-l.height/2, l.matched-l.height), 0)
+	l.cursorKey, l.topKey = l.keyAt(l.cursor), l.keyAt(l.top)
+	l.settle()
+}
+
+// pinned says that the window stays at the first row, whichever that is.
+func (l *list[R]) pinned() bool {
+	return l.cursor == 0 && l.cursorKey == "" && l.topKey == "" && l.sought == ""
 }
 
 // settle brings cursor and top into their bounds and remembers their keys.
@@ -60,8 +124,8 @@ func (l *list[R]) settle() {
 	} else if l.height > 0 && l.cursor >= l.top+l.height {
 		l.top = l.cursor - l.height + 1
 	}
-	if l.cursorKey == "" && l.topKey == "" && l.cursor == 0 {
-		return // pinned to the first row
+	if l.sought != "" || l.cursorKey == "" && l.topKey == "" && l.cursor == 0 {
+		return // about to move, or pinned to the first row
 	}
 	l.cursorKey, l.topKey = l.keyAt(l.cursor), l.keyAt(l.top)
 }
@@ -99,13 +163,14 @@ func (l *list[R]) reset() {
 	l.home()
 }
 
-func (l *list[R]) home() { l.cursor, l.top, l.cursorKey, l.topKey = 0, 0, "", "" }
+func (l *list[R]) home() { l.cursor, l.top, l.cursorKey, l.topKey, l.sought = 0, 0, "", "", "" }
 
 // move moves the selection by n rows. Where that leaves the rows that are here,
 // it goes by rank until those there have been read.
 func (l *list[R]) move(n int) { l.moveTo(l.cursor + n) }
 
 func (l *list[R]) moveTo(rank int) {
+	l.sought = ""
 	l.cursor = max(min(rank, l.matched-1), 0)
 	l.cursorKey = l.keyAt(l.cursor)
 	if l.topKey == "" {
@@ -116,6 +181,7 @@ func (l *list[R]) moveTo(rank int) {
 
 // scroll moves the window by n rows and the selection only if it must.
 func (l *list[R]) scroll(n int) {
+	l.sought = ""
 	l.top = max(min(l.top+n, l.matched-l.height), 0)
 	l.cursor = max(min(l.cursor, l.top+l.height-1), l.top)
 	l.cursorKey, l.topKey = l.keyAt(l.cursor), l.keyAt(l.top)

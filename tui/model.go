@@ -84,15 +84,17 @@ type Model struct {
 	layout  layout
 	screens [screenCount]screen
 	current screenID
-	object  *objectScreen // over the current screen; nil if closed
-	help    *helpScreen   // over everything; nil if closed
-	prompt  *prompt       // text being typed; nil if none
+	object  *objectScreen  // over the current screen; nil if closed
+	help    *helpScreen    // over everything; nil if closed
+	columns *columnsScreen // beside the table it is about; nil if closed
+	prompt  *prompt        // text being typed; nil if none
 
 	informer  string // name of the one looked at; empty until the first frame
 	summaries []inspect.Summary
 	summed    time.Time // when summaries were read
 	frame     *frame    // what is shown; never nil
 	histories map[string]*history
+	tables    map[string]*table // by name; whichever informer is looked at
 	frozen    bool
 	note      string // the answer to the last wish, until the next key
 
@@ -123,6 +125,7 @@ func NewModel(ctx context.Context, o Options) *Model {
 		current:   screenPipeline,
 		frame:     &frame{},
 		histories: map[string]*history{},
+		tables:    map[string]*table{},
 	}
 	m.screens[screenInformers] = newInformersScreen(m)
 	m.clear()
@@ -154,6 +157,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.take(msg.frame)
 	case controlMsg:
 		cmd = m.controlled(msg)
+	case resultMsg:
+		m.dirty = true
+		msg.take(m)
 	case tea.BackgroundColorMsg:
 		m.theme = newTheme(msg.IsDark())
 		m.dirty = true
@@ -180,7 +186,16 @@ func (m *Model) top() screen {
 	switch {
 	case m.help != nil:
 		return m.help
-	case m.object != nil:
+	case m.columns != nil:
+		return m.columns
+	}
+	return m.page()
+}
+
+// page returns the screen that fills the body: the pages of a key, or the
+// current one.
+func (m *Model) page() screen {
+	if m.object != nil {
 		return m.object
 	}
 	return m.screens[m.current]
@@ -202,16 +217,15 @@ func (m *Model) setSizes() {
 	if m.help != nil {
 		m.help.setSize(m.layout.body.w, m.layout.body.h)
 	}
+	if m.columns != nil {
+		m.columns.setSize(m.layout.body.w, m.layout.body.h)
+	}
 }
 
 // request returns what the screens in sight need.
 func (m *Model) request() request {
 	r := request{informer: m.informer}
-	if m.object != nil {
-		m.object.ask(&r)
-	} else {
-		m.screens[m.current].ask(&r)
-	}
+	m.page().ask(&r)
 	return r
 }
 
@@ -228,7 +242,7 @@ func (m *Model) start(p pull) tea.Cmd {
 	p.seq, p.source = m.seq, m.source
 	p.summaries = p.request.informers || p.request.informer == "" || m.frame.read.Sub(m.summed) >= heartbeat
 	if m.object != nil {
-		p.have = m.object.document
+		p.have, p.haveDiff = m.object.document, m.object.diff.shown
 	}
 	return p.command(ctx)
 }
@@ -265,6 +279,9 @@ func (m *Model) take(f *frame) tea.Cmd {
 	pause := heartbeat
 	if m.current == screenInformers {
 		pause = heartbeat / 4 // it waits for one informer and shows all
+	}
+	if f.unfinished() {
+		pause = 0 // asked again, it goes on from there
 	}
 	return m.start(pull{
 		request: m.request(), wait: true, pause: pause,

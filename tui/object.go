@@ -8,89 +8,402 @@ import (
 	"github.com/informeter/informeter/engine/inspect"
 )
 
-// objectScreen shows one object as YAML, over the screen it was opened from.
+// keyPage is one of the pages of a key.
+type keyPage int
+
+const (
+	pageYAML keyPage = iota
+	pageDiff
+	pageBiography
+	pageBuckets
+	pageCount
+)
+
+var keyPages = [pageCount]struct {
+	name   string
+	action Action
+}{
+	{"Object", ActionYAML},
+	{"Diff", ActionDiff},
+	{"Biography", ActionBiography},
+	{"Buckets", ActionBuckets},
+}
+
+// pageFor returns the page that an action opens from a row with a key.
+func pageFor(a Action) (keyPage, bool) {
+	if a == ActionOpen {
+		return pageYAML, true
+	}
+	for i, p := range keyPages {
+		if p.action == a {
+			return keyPage(i), true
+		}
+	}
+	return 0, false
+}
+
+// objectScreen shows all there is about one key, over the screen it was opened
+// from: the object as YAML, what differs between its versions, what happened to
+// it, and which buckets hold it.
+//
+//	the key, and what is to be said of it
+//	Object  Diff  Biography  Buckets
+//
+//	the page
 type objectScreen struct {
 	pane
-	key      string
-	unfolded bool
+	key string
+	// uid finds the key by the UID of an object that has or had it.
+	uid  string
+	page keyPage
+	// from is the page that back goes to, -1 for none.
+	from keyPage
+	tabs []keyTab
+
+	yaml      yamlPage
+	diff      diffPage
+	biography biographyPage
+	buckets   list[bucketRef]
+
 	document *document // the newest there was; nil until read
 	err      error     // since then
-	text     string    // searched for
-	matches  int       // lines that have it
-	top      int
-	left     int
 }
 
-func newObjectScreen(m *Model, key string) *objectScreen {
-	return &objectScreen{pane: pane{m: m}, key: key}
+// keyTab is where the name of a page stands.
+type keyTab struct {
+	from, to int
+	page     keyPage
 }
 
-func (p *objectScreen) name() string { return "Object" }
+// bucketRef is one bucket that holds the object; ok is false for an index that
+// has none.
+type bucketRef struct {
+	index, value string
+	ok           bool
+}
+
+func newObjectScreen(m *Model, key string, page keyPage) *objectScreen {
+	p := &objectScreen{pane: pane{m: m}, key: key, page: page, from: -1}
+	p.yaml = yamlPage{folded: map[string]bool{}}
+	p.diff = diffPage{}
+	p.biography = newBiographyPage(m)
+	p.buckets = list[bucketRef]{keyOf: func(b bucketRef) string { return b.index + "\x00" + b.value }}
+	return p
+}
+
+func (p *objectScreen) name() string { return keyPages[p.page].name }
 func (p *objectScreen) scope() Scope { return ScopeObject }
 
+// headHeight is how many lines stand above a page.
+const objectHead = 3
+
+func (p *objectScreen) setSize(w, h int) {
+	p.pane.setSize(w, h)
+	p.layout()
+}
+
+// layout gives the pages their sizes.
+func (p *objectScreen) layout() {
+	h := max(p.h-objectHead, 1)
+	p.yaml.view.height = max(h-p.yaml.headHeight(p.document), 1)
+	p.diff.view.height = max(h-diffHead, 1)
+	p.buckets.setHeight(max(h-2, 1))
+}
+
 func (p *objectScreen) ask(r *request) {
-	r.object = want(objectQuery{key: p.key, unfolded: p.unfolded})
+	switch p.page {
+	case pageDiff:
+		r.biography = want(inspect.BiographyRequest{Key: p.key, UID: p.uid})
+		if q, ok := p.diff.query(p.key); ok {
+			r.diff = want(q)
+		}
+	case pageBiography:
+		r.biography = want(inspect.BiographyRequest{Key: p.key, UID: p.uid})
+	default:
+		r.object = want(objectQuery{key: p.key, version: p.yaml.version, unfolded: p.yaml.unfolded})
+	}
 }
 
 func (p *objectScreen) refresh(f *frame) {
-	if f.request.object.query.key != p.key || !f.request.object.on {
+	if q := f.request.object; q.on && q.query.key == p.key && q.query.version == p.yaml.version {
+		p.err = f.object.err
+		if f.object.ok {
+			p.document = f.object.value
+			p.yaml.show(p.document)
+			p.showBuckets()
+		}
+		p.layout()
+	}
+	if q := f.request.biography; q.on && q.query.UID == p.uid && (p.uid != "" || q.query.Key == p.key) {
+		p.biography.take(f.biography)
+		if p.uid != "" && f.biography.ok {
+			p.key, p.uid = f.biography.value.Key, ""
+		}
+		p.diff.know(p.biography.events)
+	}
+	if q := f.request.diff; q.on && q.query.Key == p.key {
+		p.diff.take(q.query, f.diff)
+	}
+}
+
+func (p *objectScreen) showBuckets() {
+	var refs []bucketRef
+	for _, i := range p.document.object.Indices {
+		if len(i.Values) == 0 {
+			refs = append(refs, bucketRef{index: i.Index})
+		}
+		for _, v := range i.Values {
+			refs = append(refs, bucketRef{i.Index, v, true})
+		}
+	}
+	p.buckets.show(refs, 0, len(refs), len(refs))
+}
+
+// turn shows another page of the key.
+func (p *objectScreen) turn(to keyPage) {
+	if to != p.page {
+		p.page = (to + pageCount) % pageCount
+		p.from = -1
+		p.layout()
+	}
+}
+
+func (p *objectScreen) back() bool {
+	switch {
+	case p.page == pageYAML && p.yaml.view.search != "":
+		p.setFilter("")
+	case p.page == pageDiff && p.diff.view.search != "":
+		p.setFilter("")
+	case p.page == pageBiography && p.biography.text != "":
+		p.setFilter("")
+	case p.page == pageYAML && p.yaml.version != 0:
+		p.yaml.version = 0
+	case p.from >= 0:
+		p.turn(p.from)
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *objectScreen) handle(a Action) tea.Cmd {
+	if to, ok := pageFor(a); ok && a != ActionOpen {
+		p.turn(to)
+		return nil
+	}
+	switch {
+	case a == ActionNextPane:
+		p.turn(p.page + 1)
+	case a == ActionPreviousPane:
+		p.turn(p.page - 1)
+	case p.page == pageYAML:
+		p.yaml.handle(a)
+		p.layout()
+	case p.page == pageDiff:
+		p.diff.handle(a)
+	case p.page == pageBiography:
+		p.handleBiography(a)
+	case a == ActionOpen:
+		if b, ok := p.buckets.selected(); ok && b.ok {
+			p.m.openBucket(b.index, b.value)
+		}
+	default:
+		p.buckets.handle(a)
+	}
+	return nil
+}
+
+// handleBiography opens the diff of an event, or moves.
+func (p *objectScreen) handleBiography(a Action) {
+	e, ok := p.biography.rows.selected()
+	if a != ActionOpen || !ok {
+		p.biography.handle(a)
 		return
 	}
-	p.err = f.object.err
-	if f.object.ok {
-		p.document = f.object.value
-		p.count()
+	if e.Version == 0 {
+		p.m.note = "this version is not kept"
+		return
 	}
-	p.scroll(0)
+	p.diff.choose(e.Version)
+	p.turn(pageDiff)
+	p.from = pageBiography
 }
 
-// head returns the lines above the YAML: the key, what is to be said of it, and
-// the buckets it is in.
-func (p *objectScreen) head(t *theme) []string {
-	title := newLine(p.w).skip(gutter)
-	title.key(t.title, p.key, min(width(clean(p.key)), p.w-gutter-40))
-	title.skip(3)
+func (p *objectScreen) wheel(n int) {
+	switch p.page {
+	case pageYAML:
+		p.yaml.view.scroll(n)
+	case pageDiff:
+		p.diff.view.scroll(n)
+	case pageBiography:
+		p.biography.rows.scroll(n)
+	default:
+		p.buckets.scroll(n)
+	}
+}
+
+func (p *objectScreen) click(x, y int) tea.Cmd {
+	if y == 1 {
+		for _, tab := range p.tabs {
+			if x >= tab.from && x < tab.to {
+				p.turn(tab.page)
+			}
+		}
+		return nil
+	}
+	y -= objectHead
+	switch p.page {
+	case pageYAML:
+		if v := &p.yaml.view; y >= p.yaml.headHeight(p.document) {
+			row := v.top + y - p.yaml.headHeight(p.document)
+			again := row == v.cursor
+			v.cursor = row
+			v.settle()
+			if again {
+				p.yaml.handle(ActionFold)
+			}
+		}
+	case pageBiography:
+		if y == 1 {
+			p.biography.handle(ActionReverse)
+		} else if _, again := p.biography.rows.click(y - 2); again {
+			p.handleBiography(ActionOpen)
+		}
+	case pageBuckets:
+		if _, again := p.buckets.click(y - 2); again {
+			return p.handle(ActionOpen)
+		}
+	}
+	return nil
+}
+
+func (p *objectScreen) filter() string {
+	switch p.page {
+	case pageYAML:
+		return p.yaml.view.search
+	case pageDiff:
+		return p.diff.view.search
+	case pageBiography:
+		return p.biography.text
+	}
+	return ""
+}
+
+func (p *objectScreen) setFilter(text string) {
+	switch p.page {
+	case pageYAML:
+		p.yaml.search(text)
+		p.layout()
+	case pageDiff:
+		p.diff.search(text)
+	case pageBiography:
+		p.biography.setFilter(text)
+	}
+}
+
+func (p *objectScreen) matchCount() int {
+	switch p.page {
+	case pageYAML:
+		return p.yaml.view.matches
+	case pageDiff:
+		return p.diff.view.matches
+	case pageBiography:
+		return len(p.biography.rows.rows)
+	}
+	return 0
+}
+
+// title names the key and says what is to be said of it.
+func (p *objectScreen) title(t *theme) string {
+	l := newLine(p.w).skip(gutter)
+	name := p.key
+	if name == "" {
+		name = "uid " + p.uid
+	}
+	l.key(t.title, name, min(width(clean(name)), p.w-gutter-20)).skip(3)
 	switch d := p.document; {
+	case p.page == pageBiography || p.page == pageDiff:
+		l.segments(3, p.biography.head(t, p.m.frame.at)...)
 	case p.err != nil && gone(p.err) && d != nil:
-		title.put(t.warn, "not in the store any more; this is its last version")
+		l.put(t.warn, "not in the store any more; this is its last version")
 	case p.err != nil && d != nil:
-		title.put(t.bad, p.err.Error())
+		l.put(t.bad, p.err.Error())
 	case d != nil:
-		title.put(t.muted, "rv "+d.object.ResourceVersion)
+		l.put(t.muted, "rv "+d.object.ResourceVersion)
+		if p.yaml.version != 0 {
+			l.put(t.warn, "   an earlier version")
+		}
 		if d.object.Redacted {
-			title.put(t.warn, "   contents hidden")
+			l.put(t.warn, "   contents hidden")
 		}
 	}
-	lines := []string{title.String()}
-	if p.document == nil {
-		return append(lines, p.blank())
-	}
-	if indices := p.document.object.Indices; len(indices) > 0 {
-		segments := []segment{seg(0, t.muted, "in")}
-		for _, i := range indices {
-			segments = append(segments, bucketsOf(t, i))
-		}
-		lines = append(lines, prose(segments, p.w, 3, gutter)...)
-	}
-	if n := p.document.managers; n > 0 {
-		lines = append(lines, newLine(p.w).skip(gutter).put(t.faint, count(n, "entry", "entries")+" of managed fields folded away").String())
-	}
-	return append(lines, p.blank())
+	return l.String()
 }
 
-// bucketsOf names the buckets of one index that hold the object.
-func bucketsOf(t *theme, i inspect.ObjectIndex) segment {
-	parts := []part{{t.muted, i.Index + " "}}
-	if len(i.Values) == 0 {
-		parts = append(parts, part{t.faint, "no bucket"})
-	}
-	for n, v := range i.Values {
-		if n > 0 {
-			parts = append(parts, part{t.faint, ", "})
+// tabLine names the pages.
+func (p *objectScreen) tabLine(t *theme) string {
+	l := newLine(p.w).skip(1)
+	p.tabs = p.tabs[:0]
+	for i, page := range keyPages {
+		from := l.used
+		if keyPage(i) == p.page {
+			l.put(t.tab, " "+page.name+" ")
+		} else {
+			l.put(t.muted, " "+page.name+" ")
 		}
-		parts = append(parts, bucketName(t, v))
+		if key := p.m.keymap.label(ScopeGlobal, page.action); key != "" {
+			l.put(t.faint, key)
+		}
+		p.tabs = append(p.tabs, keyTab{from, l.used, keyPage(i)})
+		l.skip(2)
 	}
-	return segment{parts: parts}
+	return l.String()
+}
+
+func (p *objectScreen) lines() []string {
+	t := p.m.theme
+	lines := []string{p.title(t), p.tabLine(t), p.blank()}
+	h := p.h - len(lines)
+	switch p.page {
+	case pageDiff:
+		lines = append(lines, p.diff.lines(t, p.m.frame.at, &p.biography, p.w, h)...)
+	case pageBiography:
+		lines = append(lines, p.biography.lines(t, p.m, p.w, h)...)
+	default:
+		lines = append(lines, p.objectLines(t, h)...)
+	}
+	return block(lines, p.w, p.h)
+}
+
+func (p *objectScreen) objectLines(t *theme, h int) []string {
+	switch {
+	case p.document == nil && p.err == nil:
+		return nil
+	case p.document == nil && gone(p.err):
+		return message(t, p.w, h, "not in the store", "It waits in the queue, or it has been deleted: its biography says which.")
+	case p.document == nil:
+		return message(t, p.w, h, "it could not be read", p.err.Error())
+	case p.page == pageYAML:
+		return p.yaml.lines(t, p.w)
+	}
+	return p.bucketLines(t, h)
+}
+
+// bucketLines lists the buckets that hold the object.
+func (p *objectScreen) bucketLines(t *theme, h int) []string {
+	if p.buckets.matched == 0 {
+		return message(t, p.w, h, "no indices", "This informer was made without index functions: objects can be found by key only.")
+	}
+	g := newGrid(p.w, flexible("INDEX", 16, 40), flexible("BUCKET", 24, 120))
+	lines := []string{g.header(t), p.blank()}[:1]
+	return append(lines, p.buckets.draw(p.w, func(b bucketRef, selected bool) string {
+		value := cell{st: t.faint, s: "no bucket: its index function has no value for it"}
+		if b.ok {
+			name := bucketName(t, b.value)
+			value = cell{st: name.st, s: name.s}
+		}
+		return g.row(t, chosen(selected, true), part{}, cell{st: t.muted, s: indexName(b.index)}, value)
+	})...)
 }
 
 // bucketName writes an index value; the empty one is easily overlooked.
@@ -101,160 +414,40 @@ func bucketName(t *theme, v string) part {
 	return part{"", v}
 }
 
-func (p *objectScreen) lines() []string {
-	t := p.m.theme
-	lines := p.head(t)
-	if p.document == nil {
-		switch {
-		case p.err == nil:
-			return block(lines, p.w, p.h)
-		case gone(p.err):
-			return append(lines, message(t, p.w, p.h-len(lines), "not in the store", "It waits in the queue, or it has been deleted.")...)
-		}
-		return append(lines, message(t, p.w, p.h-len(lines), "it could not be read", p.err.Error())...)
-	}
-	for _, text := range p.document.lines[p.top:min(p.top+p.room(), len(p.document.lines))] {
-		lines = append(lines, p.yaml(t, text))
-	}
-	return block(lines, p.w, p.h)
-}
-
-// yaml draws one line of YAML: its key apart from its value, or what was
-// searched for.
-func (p *objectScreen) yaml(t *theme, text string) string {
-	l := newLine(p.w)
-	cells := newLine(p.w + p.left).skip(gutter)
-	if at := matchIn(text, p.text); at >= 0 {
-		cells.put("", text[:at]).put(t.tab, text[at:at+len(p.text)]).put("", text[at+len(p.text):])
-	} else if key, value, ok := strings.Cut(text, ":"); ok && (value == "" || value[0] == ' ') && !strings.ContainsAny(key, `"'{`) {
-		cells.put(t.accent, key).put(t.faint, ":").put("", value)
-	} else {
-		cells.put("", text)
-	}
-	if p.left == 0 {
-		return cells.String()
-	}
-	return l.slice(cells.String(), p.left).String()
-}
-
-// matchIn returns where text is in s, ignoring case, or -1.
-func matchIn(s, text string) int {
-	if text == "" {
-		return -1
-	}
-	lower := strings.ToLower(s)
-	if len(lower) != len(s) {
-		return strings.Index(s, text) // its bytes would be elsewhere
-	}
-	return strings.Index(lower, strings.ToLower(text))
-}
-
-// room is how many lines of YAML can be seen.
-func (p *objectScreen) room() int { return max(p.h-len(p.head(p.m.theme)), 1) }
-
-func (p *objectScreen) scroll(n int) {
-	if p.document != nil {
-		p.top = max(min(p.top+n, len(p.document.lines)-p.room()), 0)
-	}
-}
-
-func (p *objectScreen) filter() string { return p.text }
-
-func (p *objectScreen) matchCount() int { return p.matches }
-
-func (p *objectScreen) setFilter(text string) {
-	p.text = text
-	p.count()
-	p.find(0, 1)
-}
-
-func (p *objectScreen) back() bool {
-	if p.text == "" {
-		return false
-	}
-	p.text = ""
-	return true
-}
-
-// count counts the lines that have what is searched for.
-func (p *objectScreen) count() {
-	p.matches = 0
-	if p.document == nil || p.text == "" {
-		return
-	}
-	for _, l := range p.document.lines {
-		if matchIn(l, p.text) >= 0 {
-			p.matches++
-		}
-	}
-}
-
-// find scrolls to the next match from n lines after the top on, in a direction.
-func (p *objectScreen) find(n, step int) {
-	if p.matches == 0 {
-		return
-	}
-	lines := len(p.document.lines)
-	for i := range lines {
-		at := ((p.top+n+i*step)%lines + lines) % lines
-		if matchIn(p.document.lines[at], p.text) >= 0 {
-			p.scroll(at - p.top)
-			return
-		}
-	}
-}
-
-func (p *objectScreen) handle(a Action) tea.Cmd {
-	const sideways = 8
-	page := p.room()
-	switch a {
-	case ActionUp:
-		p.scroll(-1)
-	case ActionDown:
-		p.scroll(1)
-	case ActionHalfUp:
-		p.scroll(-page / 2)
-	case ActionHalfDown:
-		p.scroll(page / 2)
-	case ActionPageUp:
-		p.scroll(-page)
-	case ActionPageDown:
-		p.scroll(page)
-	case ActionTop:
-		p.top, p.left = 0, 0
-	case ActionBottom:
-		p.scroll(1 << 30)
-	case ActionLeft:
-		p.left = max(p.left-sideways, 0)
-	case ActionRight:
-		p.left += sideways
-	case ActionManagedFields:
-		p.unfolded = !p.unfolded
-	case ActionNextMatch:
-		p.find(1, 1)
-	case ActionPreviousMatch:
-		p.find(-1, -1)
-	}
-	return nil
-}
-
-func (p *objectScreen) wheel(n int) { p.scroll(n) }
-
 func (p *objectScreen) hints() []hint {
-	fields := "managed fields"
-	if p.unfolded {
-		fields = "fold managed fields"
+	switch p.page {
+	case pageYAML:
+		fields := "managed fields"
+		if p.yaml.unfolded {
+			fields = "hide managed fields"
+		}
+		return []hint{{ActionBack, "back"}, {ActionFilter, "find"}, {ActionNextMatch, "next match"}, {ActionFold, "fold"}, {ActionManagedFields, fields}, {ActionNextPane, "next page"}}
+	case pageDiff:
+		noise := "noise"
+		if p.diff.noise {
+			noise = "hide noise"
+		}
+		return []hint{{ActionBack, "back"}, {ActionLeft, "older"}, {ActionRight, "newer"}, {ActionFromOlder, "from older"}, {ActionManagedFields, noise}, {ActionFilter, "find"}}
+	case pageBiography:
+		return []hint{{ActionBack, "back"}, {ActionOpen, "diff"}, {ActionReverse, "other order"}, {ActionFilter, "find, or a UID"}, {ActionNextPane, "next page"}}
 	}
-	return []hint{{ActionBack, "back"}, {ActionFilter, "find"}, {ActionNextMatch, "next match"}, {ActionManagedFields, fields}}
+	return []hint{{ActionBack, "back"}, {ActionOpen, "bucket"}, {ActionNextPane, "next page"}}
 }
 
 func (p *objectScreen) status() string {
-	if p.document == nil || len(p.document.lines) == 0 {
-		return ""
+	switch p.page {
+	case pageYAML:
+		if p.document == nil {
+			return ""
+		}
+		return p.yaml.view.status()
+	case pageDiff:
+		return p.diff.status()
+	case pageBiography:
+		return place(p.biography.rows.cursor, p.biography.rows.matched, len(p.biography.events), p.biography.text)
 	}
-	n := len(p.document.lines)
-	if p.text != "" {
-		return count(p.matches, "line has ", "lines have ") + p.text
-	}
-	return "lines " + number(p.top+1) + "–" + number(min(p.top+p.room(), n)) + " of " + number(n)
+	return place(p.buckets.cursor, p.buckets.matched, p.buckets.total, "")
 }
+
+// indexName writes the name of an index as its user knows it.
+func indexName(name string) string { return strings.TrimPrefix(name, "field:") }

@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"time"
+	"errors"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -15,76 +15,8 @@ type storeScreen struct {
 	text string // the filter
 }
 
-// objectRows is a list of objects, as the store and a bucket show it.
-type objectRows struct {
-	list[inspect.Row]
-	desc bool
-	err  error
-	read bool
-}
-
-func newObjectRows() objectRows {
-	return objectRows{list: list[inspect.Row]{keyOf: func(r inspect.Row) string { return r.Key }}}
-}
-
-// query asks for the rows in sight.
-func (o *objectRows) query(filter string) inspect.Query {
-	w := o.window()
-	return inspect.Query{Filter: filter, Desc: o.desc, Cursor: w.cursor, Offset: w.offset, Limit: w.limit}
-}
-
-func (o *objectRows) take(a answer[inspect.Page]) {
-	o.err = a.err
-	if a.ok {
-		o.read = true
-		o.show(a.value.Rows, a.value.Start, a.value.Matched, a.value.Total)
-	}
-}
-
-// grid returns the columns that have room.
-func (o *objectRows) grid(w int) grid {
-	title := "KEY"
-	if o.desc {
-		title = "KEY, last first"
-	}
-	return newGrid(w,
-		flexible(title, 24, max(76, w/2)),
-		fixed("RV", 12, 5),
-		fixed("AGE", 6, 2),
-		fixed("CHANGED", 8, 3),
-		fixed("UPDATES", 8, 4),
-		fixed("WAITING", 7, 1),
-	)
-}
-
-// table returns the title line and height rows.
-func (o *objectRows) table(t *theme, at time.Time, w int, focus bool) []string {
-	g := o.grid(w)
-	lines := []string{g.header(t)}
-	return append(lines, o.draw(w, func(r inspect.Row, selected bool) string {
-		updates, changed := cell{t.faint, dash, nil}, cell{t.faint, dash, nil}
-		if r.Updates > 0 {
-			updates = cell{s: number(r.Updates)}
-		}
-		if !r.Changed.IsZero() {
-			changed.s = since(at, r.Changed)
-			if at.Sub(r.Changed) < 2*time.Second {
-				changed.st = t.accent
-			} else {
-				changed.st = ""
-			}
-		}
-		waiting := cell{t.faint, dash, nil}
-		if r.Waiting > 0 {
-			waiting = cell{t.warn, number(r.Waiting), nil}
-		}
-		return g.row(t, chosen(selected, focus), part{}, cell{s: r.Key}, cell{st: t.muted, s: r.ResourceVersion},
-			cell{s: since(at, r.Created)}, changed, updates, waiting)
-	})...)
-}
-
 func newStoreScreen(m *Model) *storeScreen {
-	return &storeScreen{pane: pane{m: m}, rows: newObjectRows()}
+	return &storeScreen{pane: pane{m: m}, rows: newObjectRows(m.table("store", order{by: string(inspect.SortKey)}))}
 }
 
 func (p *storeScreen) name() string { return "Store" }
@@ -98,9 +30,18 @@ func (p *storeScreen) setSize(w, h int) {
 func (p *storeScreen) ask(r *request) { r.store = want(p.rows.query(p.text)) }
 
 func (p *storeScreen) refresh(f *frame) {
-	if f.request.store.on && f.request.store.query.Filter == p.text && f.request.store.query.Desc == p.rows.desc {
-		p.rows.take(f.store)
+	if f.request.store.on && p.rows.answers(&f.request.store.query, p.text) {
+		p.rows.take(p.m, f.store)
 	}
+}
+
+func (p *storeScreen) tableShown() (*table, []column) { return p.rows.table, p.rows.columns(p.w) }
+
+// goTo selects the object under key, or the first one after it.
+func (p *storeScreen) goTo(key string) {
+	p.rows.table.order = order{by: string(inspect.SortKey)}
+	p.setFilter("")
+	p.rows.seek(key)
 }
 
 func (p *storeScreen) filter() string { return p.text }
@@ -121,22 +62,25 @@ func (p *storeScreen) back() bool {
 }
 
 func (p *storeScreen) handle(a Action) tea.Cmd {
-	switch a {
-	case ActionOpen:
+	if page, ok := pageFor(a); ok {
 		if row, ok := p.rows.selected(); ok {
-			p.m.openObject(row.Key)
+			p.m.openPage(row.Key, page)
 		}
-	case ActionReverse:
-		p.rows.desc = !p.rows.desc
-		p.rows.home()
-	default:
-		p.rows.handle(a)
+		return nil
 	}
+	if a == ActionFollow {
+		p.rows.table.order = order{string(inspect.SortChanged), downwards}
+		p.rows.home()
+		return nil
+	}
+	p.rows.handle(a, p.w)
 	return nil
 }
 
-func (p *storeScreen) click(_, y int) tea.Cmd {
-	if _, again := p.rows.click(y - 1); again {
+func (p *storeScreen) click(x, y int) tea.Cmd {
+	if y == 0 {
+		p.rows.clickTitle(x, p.w)
+	} else if _, again := p.rows.click(y - 1); again {
 		return p.handle(ActionOpen)
 	}
 	return nil
@@ -145,12 +89,19 @@ func (p *storeScreen) click(_, y int) tea.Cmd {
 func (p *storeScreen) wheel(n int) { p.rows.scroll(n) }
 
 func (p *storeScreen) hints() []hint {
-	return []hint{{ActionOpen, "object"}, {ActionFilter, "filter"}, {ActionReverse, "reverse"}, {ActionFreeze, "freeze"}}
+	return []hint{
+		{ActionOpen, "object"},
+		{ActionBiography, "biography"},
+		{ActionFilter, "filter"},
+		{ActionSort, "sort"},
+		{ActionReverse, "reverse"},
+		{ActionFollow, "follow"},
+		{ActionColumns, "columns"},
+		{ActionFreeze, "freeze"},
+	}
 }
 
-func (p *storeScreen) status() string {
-	return place(p.rows.cursor, p.rows.matched, p.rows.total, p.text)
-}
+func (p *storeScreen) status() string { return p.rows.status(p.text) }
 
 func (p *storeScreen) lines() []string {
 	t, s := p.m.theme, p.m.snapshot()
@@ -159,12 +110,14 @@ func (p *storeScreen) lines() []string {
 		return message(t, p.w, p.h, "the store did not answer", p.rows.err.Error())
 	case !p.rows.read:
 		return block(nil, p.w, p.h)
+	case p.rows.matched == 0 && p.text != "" && p.rows.working() != "":
+		return message(t, p.w, p.h, "looking for "+p.text, p.rows.working()+" so far, and none matches.")
 	case p.rows.matched == 0 && p.text != "":
 		return message(t, p.w, p.h, "no key matches "+p.text, number(p.rows.total)+" objects are in the store. A filter is a substring of the key; with ! in front it keeps the others.")
 	case p.rows.matched == 0:
 		return p.empty(t, s)
 	}
-	return block(p.rows.table(t, p.m.frame.at, p.w, true), p.w, p.h)
+	return block(p.rows.draw(t, p.m.frame.at, p.w, true, p.text), p.w, p.h)
 }
 
 // empty says why there is nothing: because of a state, or because there is
@@ -175,3 +128,6 @@ func (p *storeScreen) empty(t *theme, s *inspect.Snapshot) []string {
 	}
 	return message(t, p.w, p.h, "no objects", "The informer is synced and its cache is empty: the server has none that it was asked for.")
 }
+
+// unsupported says whether an error means that this informer can't do it.
+func unsupported(err error) bool { return errors.Is(err, inspect.ErrUnsupported) }

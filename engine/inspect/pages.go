@@ -156,6 +156,10 @@ type BucketPage struct {
 	Matched    int         `json:"matched"`
 	Start      int         `json:"start"`
 	Rows       []BucketRow `json:"rows"`
+	// Sizes says how the objects are spread over the matching buckets: Sizes[i]
+	// counts those of at least 2^i objects and fewer than 2^(i+1). It is there
+	// where the buckets are sorted by objects.
+	Sizes []int `json:"sizes,omitempty"`
 }
 
 // BucketRow is one bucket of an index.
@@ -236,11 +240,16 @@ type Request struct {
 	Timeout         time.Duration `json:"timeoutNs,omitempty"` // asked of the server
 	Pages           int           `json:"pages,omitempty"`
 	// Items counts objects (LIST) or events (WATCH), bookmarks apart.
-	Items     int     `json:"items"`
-	Bookmarks int     `json:"bookmarks,omitempty"`
-	Outcome   Outcome `json:"outcome"`
-	Error     string  `json:"error,omitempty"`
-	Code      int     `json:"code,omitempty"` // HTTP status, if the server gave one
+	Items int `json:"items"`
+	// Initial counts those of a WATCHLIST that came before its end marker, and
+	// Marked is when that came: from then on it is a WATCH like any other. The
+	// zero time: not yet.
+	Initial   int       `json:"initial,omitempty"`
+	Marked    time.Time `json:"marked,omitzero"`
+	Bookmarks int       `json:"bookmarks,omitempty"`
+	Outcome   Outcome   `json:"outcome"`
+	Error     string    `json:"error,omitempty"`
+	Code      int       `json:"code,omitempty"` // HTTP status, if the server gave one
 	// Next says what followed or will follow: "watch", "relist", "list
 	// instead", "retry"; NextAt when, if it has to wait.
 	Next   string    `json:"next,omitempty"`

@@ -281,6 +281,9 @@ func (s *script) printRequests() {
 			line += fmt.Sprintf(" (%s)", q.Error)
 		}
 		line += fmt.Sprintf(" rv=%q items=%d", q.Returned, q.Items)
+		if !q.Marked.IsZero() {
+			line += fmt.Sprintf(" initial=%d marked after %v", q.Initial, q.Marked.Sub(q.Started))
+		}
 		if q.Pages != 0 {
 			line += fmt.Sprintf(" pages=%d", q.Pages)
 		}

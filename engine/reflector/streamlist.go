@@ -92,6 +92,7 @@ func (r *Reflector) markRequest(version string) {
 	r.mu.Lock()
 	q := r.requests.newest()
 	q.Outcome, q.Returned, q.Next = inspect.OutcomeOK, version, nextWatch
+	q.Initial, q.Marked = q.Items, time.Now()
 	r.recoveredLocked() // from a failure to watch too: this is a watch that works
 	r.mu.Unlock()
 }

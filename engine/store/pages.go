@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -210,6 +211,7 @@ func (ix *index) pageBySize(shown []item, q inspect.BucketQuery) inspect.BucketP
 	order := make([]uint64, len(shown))
 	for i, it := range shown {
 		size := uint64(len(ix.buckets[it.number].members))
+		page.Sizes = countSize(page.Sizes, size)
 		if q.Desc {
 			size = math.MaxUint32 - size
 		}
@@ -219,6 +221,17 @@ func (ix *index) pageBySize(shown []item, q inspect.BucketQuery) inspect.BucketP
 		page.Rows = append(page.Rows, ix.row(shown[uint32(o)].number))
 	}
 	return page
+}
+
+// countSize counts a bucket of n objects; see
+// inspect.BucketPage.Sizes.
+func countSize(sizes []int, n uint64) []int {
+	at := max(bits.Len64(n)-1, 0)
+	for len(sizes) <= at {
+		sizes = append(sizes, 0)
+	}
+	sizes[at]++
+	return sizes
 }
 
 // BucketKeys returns a window of the keys in one bucket, its rank, how many

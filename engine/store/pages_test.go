@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -69,7 +70,15 @@ func (p *pair) bucketPage(name string, q inspect.BucketQuery) (inspect.BucketPag
 		rows = append(rows, inspect.BucketRow{Value: value, Objects: len(keys)})
 	}
 	at := 0
+	var sizes []int
 	if q.Sort == inspect.SortObjects {
+		for _, r := range rows {
+			class := len(strconv.FormatInt(int64(r.Objects), 2)) - 1
+			for len(sizes) <= class {
+				sizes = append(sizes, 0)
+			}
+			sizes[class]++
+		}
 		slices.SortStableFunc(rows, func(a, b inspect.BucketRow) int {
 			if q.Desc {
 				return cmp.Compare(b.Objects, a.Objects)
@@ -84,7 +93,7 @@ func (p *pair) bucketPage(name string, q inspect.BucketQuery) (inspect.BucketPag
 		at = anchor(values, q.Cursor, q.Desc)
 	}
 	start, end := inspect.Window(at, q.Offset, q.Limit, len(rows))
-	return inspect.BucketPage{Matched: len(rows), Start: start, Rows: rows[start:end]}, nil
+	return inspect.BucketPage{Matched: len(rows), Start: start, Rows: rows[start:end], Sizes: sizes}, nil
 }
 
 func filtered(texts []string, filter string) []string {

@@ -1,0 +1,135 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// columnsScreen lets the user choose the columns of a table, which stands beside
+// it and changes at once. What is chosen holds for the run.
+type columnsScreen struct {
+	pane
+	under  screen
+	table  *table
+	all    []column
+	cursor int
+}
+
+// columnsWidth is how wide the list of columns is.
+const columnsWidth = 34
+
+// openColumns shows the columns of the table on the screen, if it has one.
+func (m *Model) openColumns() {
+	under := m.page()
+	u, ok := under.(tabled)
+	if !ok {
+		m.note = "this screen has no columns to choose"
+		return
+	}
+	p := &columnsScreen{pane: pane{m: m}, under: under}
+	p.table, p.all = u.tableShown()
+	p.all = slices.DeleteFunc(slices.Clone(p.all), func(c column) bool { return c.title == "" })
+	m.columns = p
+	m.setSizes()
+}
+
+func (p *columnsScreen) name() string { return "Columns" }
+func (p *columnsScreen) scope() Scope { return ScopeColumns }
+
+func (p *columnsScreen) handle(a Action) tea.Cmd {
+	c := &p.all[p.cursor]
+	switch a {
+	case ActionUp:
+		p.cursor--
+	case ActionDown:
+		p.cursor++
+	case ActionTop:
+		p.cursor = 0
+	case ActionBottom:
+		p.cursor = len(p.all) - 1
+	case ActionToggle:
+		if p.cursor > 0 { // the first one says which row it is
+			p.table.hidden[c.title] = !p.table.hidden[c.title]
+		}
+	case ActionNarrower, ActionLeft:
+		p.widen(c, -1)
+	case ActionWider, ActionRight:
+		p.widen(c, 1)
+	case ActionOpen, ActionColumns:
+		p.m.columns = nil
+	default:
+		p.table.handle(a, p.all)
+	}
+	p.cursor = max(min(p.cursor, len(p.all)-1), 0)
+	return nil
+}
+
+func (p *columnsScreen) widen(c *column, n int) {
+	const most = 100
+	if w := c.min + p.table.wider[c.title] + n; w >= leastColumn && w <= most {
+		p.table.wider[c.title] += n
+	}
+}
+
+func (p *columnsScreen) click(x, y int) tea.Cmd {
+	if i := y - 2; x >= p.w-columnsWidth && i >= 0 && i < len(p.all) {
+		p.cursor = i
+		return p.handle(ActionToggle)
+	}
+	p.m.columns = nil
+	return nil
+}
+
+func (p *columnsScreen) wheel(n int) {
+	p.handle(map[bool]Action{true: ActionDown, false: ActionUp}[n > 0])
+}
+
+func (p *columnsScreen) hints() []hint {
+	return []hint{{ActionToggle, "show or hide"}, {ActionWider, "wider"}, {ActionNarrower, "narrower"}, {ActionBack, "done"}}
+}
+
+func (p *columnsScreen) lines() []string {
+	t := p.m.theme
+	w := min(columnsWidth, p.w)
+	list := []string{
+		newLine(w).put(t.faint, "│ ").put(t.title, "Columns").String(),
+		newLine(w).put(t.faint, "│").String(),
+	}
+	for i, c := range p.all {
+		l := newLine(w)
+		mark, st := "[x] ", style("")
+		if p.table.hidden[c.title] {
+			mark, st = "[ ] ", t.muted
+		}
+		cursor := part{}
+		if i == p.cursor {
+			l.base, cursor = t.selected, part{t.accent, "▸"}
+		}
+		l.put(t.faint, "│").left(cursor.st, cursor.s, 1).put(st, mark).left(st, c.title, 16)
+		if c.by != "" && c.by == p.table.order.by {
+			l.put(t.accent, orderMark(p.table.order.desc))
+		}
+		if more := p.table.wider[c.title]; more != 0 {
+			l.to(w-6).put(t.muted, signed(more))
+		}
+		list = append(list, l.String())
+	}
+	for len(list) < p.h {
+		list = append(list, newLine(w).put(t.faint, "│").String())
+	}
+	lines := p.under.lines()
+	for y := range lines {
+		left := newLine(p.w-w).slice(lines[y], 0)
+		lines[y] = left.String() + list[min(y, len(list)-1)]
+	}
+	return block(lines, p.w, p.h)
+}
+
+// signed writes a number with its sign.
+func signed(n int) string {
+	if n > 0 {
+		return "+" + number(n)
+	}
+	return number(n)
+}

@@ -1,0 +1,474 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// diffDocument is what differs between two versions, ready to be drawn. It does
+// not change.
+type diffDocument struct {
+	query inspect.DiffRequest
+	diff  inspect.Diff
+	lines []diffLine
+	noise int // changes that are noise
+}
+
+// diffLine is one line of a diff: a path, or what was or is there.
+type diffLine struct {
+	sign  byte // ' ' a path, '-', '+', '~' hidden, '=' the same in both
+	text  string
+	noise bool
+}
+
+// mostLines is how many lines of one value are shown.
+const mostLines = 2000
+
+// readDiff reads a diff and lays it out, unless have is that diff already.
+func readDiff(ctx context.Context, i inspect.Inspector, q inspect.DiffRequest, have *diffDocument) (*diffDocument, error) {
+	if have != nil && have.query == q && q.From != 0 && q.To != 0 {
+		return have, nil // two versions that were kept do not change
+	}
+	diff, err := i.Diff(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	d := &diffDocument{query: q, diff: diff}
+	for n := range diff.Changes {
+		c := &diff.Changes[n]
+		if c.Noise {
+			d.noise++
+		}
+		d.lines = append(d.lines, changeLines(c)...)
+	}
+	return d, nil
+}
+
+// changeLines writes one change: its path, then what was there and what is.
+func changeLines(c *inspect.Change) []diffLine {
+	lines := []diffLine{{sign: ' ', text: c.Path, noise: c.Noise}}
+	add := func(sign byte, rows []string) {
+		for n, row := range rows {
+			if n == mostLines {
+				lines = append(lines, diffLine{sign, "… " + count(len(rows)-n, "more line", "more lines"), c.Noise})
+				break
+			}
+			lines = append(lines, diffLine{sign, row, c.Noise})
+		}
+	}
+	if c.Hidden {
+		add('~', []string{"changed; what it is stays hidden"})
+		return lines
+	}
+	from, to := valueLines(c.From), valueLines(c.To)
+	if len(from) > 1 && len(to) > 1 {
+		return append(lines, between(from, to, c.Noise)...)
+	}
+	add('-', from)
+	add('+', to)
+	return lines
+}
+
+// valueLines writes a value as YAML; none if there is none.
+func valueLines(text json.RawMessage) []string {
+	if len(text) == 0 {
+		return nil
+	}
+	var s string
+	if text[0] == '"' && json.Unmarshal(text, &s) == nil {
+		if _, rows := blockScalar(s); rows != nil {
+			return rows
+		}
+	}
+	lines, err := yamlLines(bytes.TrimSpace(text))
+	if err != nil {
+		return []string{string(text)}
+	}
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l.text
+	}
+	return out
+}
+
+// context is how many equal lines are shown around those that differ.
+const contextLines = 2
+
+// between returns what differs between two texts of several lines, with a little
+// of what does not.
+func between(from, to []string, noise bool) []diffLine {
+	var out []diffLine
+	add := func(sign byte, rows ...string) {
+		for _, r := range rows {
+			out = append(out, diffLine{sign, r, noise})
+		}
+	}
+	head := 0
+	for head < min(len(from), len(to)) && from[head] == to[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(from), len(to))-head && from[len(from)-1-tail] == to[len(to)-1-tail] {
+		tail++
+	}
+	if skipped := head - contextLines; skipped > 0 {
+		add('=', "… "+count(skipped, "equal line", "equal lines"))
+	}
+	add('=', from[max(head-contextLines, 0):head]...)
+	out = append(out, middle(from[head:len(from)-tail], to[head:len(to)-tail], noise)...)
+	end := from[len(from)-tail:]
+	add('=', end[:min(len(end), contextLines)]...)
+	if skipped := len(end) - contextLines; skipped > 0 {
+		add('=', "… "+count(skipped, "equal line", "equal lines"))
+	}
+	return out
+}
+
+// middle compares line by line what is small enough for it, by the longest
+// common subsequence.
+func middle(from, to []string, noise bool) []diffLine {
+	const most = 300
+	var out []diffLine
+	add := func(sign byte, rows ...string) {
+		for n, r := range rows {
+			if n == mostLines {
+				out = append(out, diffLine{sign, "… " + count(len(rows)-n, "more line", "more lines"), noise})
+				return
+			}
+			out = append(out, diffLine{sign, r, noise})
+		}
+	}
+	if len(from) > most || len(to) > most {
+		add('-', from...)
+		add('+', to...)
+		return out
+	}
+	// common[i][j] is the length of the longest common subsequence of from[i:]
+	// and to[j:].
+	common := make([][]int, len(from)+1)
+	for i := range common {
+		common[i] = make([]int, len(to)+1)
+	}
+	for i := len(from) - 1; i >= 0; i-- {
+		for j := len(to) - 1; j >= 0; j-- {
+			if from[i] == to[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(from) && j < len(to) {
+		switch {
+		case from[i] == to[j]:
+			add('=', from[i])
+			i, j = i+1, j+1
+		case common[i+1][j] >= common[i][j+1]:
+			add('-', from[i])
+			i++
+		default:
+			add('+', to[j])
+			j++
+		}
+	}
+	add('-', from[i:]...)
+	add('+', to[j:]...)
+	return out
+}
+
+// diffPage shows what differs between two versions of the key. Until the user
+// chooses, that is the two newest.
+type diffPage struct {
+	// versions are the events whose objects are kept, in order.
+	versions []inspect.KeyEvent
+	known    bool
+	// from and to are the chosen versions; 0 for the newest but one, the newest.
+	from, to uint64
+	noise    bool
+	view     textView
+	shown    *diffDocument
+	err      error
+}
+
+// diffHead is how many lines stand above the changes.
+const diffHead = 4
+
+// know takes the events of the key.
+func (d *diffPage) know(events []inspect.KeyEvent) {
+	d.known = true
+	d.versions = d.versions[:0]
+	for _, e := range events {
+		if e.Version != 0 && (len(d.versions) == 0 || d.versions[len(d.versions)-1].Version != e.Version) {
+			d.versions = append(d.versions, e)
+		}
+	}
+}
+
+// pair returns the places in versions of the two that are compared; false if
+// there are no two.
+func (d *diffPage) pair() (from, to int, ok bool) {
+	if len(d.versions) < 2 {
+		return 0, 0, false
+	}
+	to = d.placeOf(d.to, len(d.versions)-1)
+	from = d.placeOf(d.from, max(to-1, 0))
+	return from, to, true
+}
+
+// placeOf returns the place of a version; that of the oldest kept if it is not
+// kept any more, otherwise for 0.
+func (d *diffPage) placeOf(version uint64, otherwise int) int {
+	if version == 0 {
+		return otherwise
+	}
+	at, _ := slices.BinarySearchFunc(d.versions, version, func(e inspect.KeyEvent, v uint64) int {
+		switch {
+		case e.Version < v:
+			return -1
+		case e.Version > v:
+			return 1
+		}
+		return 0
+	})
+	return min(at, len(d.versions)-1)
+}
+
+func (d *diffPage) query(key string) (inspect.DiffRequest, bool) {
+	from, to, ok := d.pair()
+	if !ok {
+		return inspect.DiffRequest{}, false
+	}
+	return inspect.DiffRequest{Key: key, From: d.versions[from].Version, To: d.versions[to].Version}, true
+}
+
+// choose compares a version with the one before it.
+func (d *diffPage) choose(version uint64) {
+	d.to, d.from = version, 0
+}
+
+// step compares another version: to moves both, or from alone.
+func (d *diffPage) step(n int, fromOnly bool) {
+	from, to, ok := d.pair()
+	if !ok {
+		return
+	}
+	last := len(d.versions) - 1
+	if fromOnly {
+		from = max(min(from+n, to-1), 0)
+		d.from, d.to = d.versions[from].Version, d.versions[to].Version
+		return
+	}
+	to = max(min(to+n, last), 1)
+	d.from, d.to = 0, d.versions[to].Version
+	if to == last {
+		d.to = 0 // the newest, whichever that will be
+	}
+}
+
+func (d *diffPage) take(q inspect.DiffRequest, a answer[*diffDocument]) {
+	d.err = a.err
+	if a.ok && (d.shown != a.value) {
+		if d.shown == nil || d.shown.query != a.value.query {
+			d.view.cursor, d.view.top = 0, 0
+		}
+		d.shown = a.value
+		d.fold()
+	}
+}
+
+// fold leaves noise out, unless it is asked for.
+func (d *diffPage) fold() {
+	if d.shown == nil {
+		return
+	}
+	rows := make([]int, 0, len(d.shown.lines))
+	for i := range d.shown.lines {
+		if !d.shown.lines[i].noise || d.noise {
+			rows = append(rows, i)
+		}
+	}
+	d.view.rows = rows
+	d.view.settle()
+	d.search(d.view.search)
+}
+
+func (d *diffPage) row(i int) string { return d.shown.lines[d.view.rows[i]].text }
+
+func (d *diffPage) search(text string) {
+	if d.shown != nil {
+		d.view.searchFor(text, len(d.view.rows), d.row)
+	}
+}
+
+func (d *diffPage) find(skip, step int) {
+	if d.shown == nil || len(d.view.rows) == 0 || d.view.matches == 0 {
+		return
+	}
+	n := len(d.view.rows)
+	for i := range n {
+		at := ((d.view.cursor+skip+i*step)%n + n) % n
+		if matchIn(d.row(at), d.view.search) >= 0 {
+			d.view.cursor = at
+			d.view.settle()
+			return
+		}
+	}
+}
+
+func (d *diffPage) handle(a Action) {
+	switch a {
+	case ActionLeft:
+		d.step(-1, false)
+	case ActionRight:
+		d.step(1, false)
+	case ActionFromOlder:
+		d.step(-1, true)
+	case ActionFromNewer:
+		d.step(1, true)
+	case ActionManagedFields, ActionFold:
+		d.noise = !d.noise
+		d.fold()
+	case ActionNextMatch:
+		d.find(1, 1)
+	case ActionPreviousMatch:
+		d.find(-1, -1)
+	default:
+		d.view.handle(a)
+	}
+}
+
+func (d *diffPage) status() string {
+	if d.view.search != "" {
+		return d.view.status()
+	}
+	if _, to, ok := d.pair(); ok {
+		return "version " + number(to+1) + " of " + number(len(d.versions)) + " kept"
+	}
+	return ""
+}
+
+func (d *diffPage) lines(t *theme, at time.Time, b *biographyPage, w, h int) []string {
+	from, to, ok := d.pair()
+	switch {
+	case b.err != nil && !b.read:
+		return b.failed(t, w, h)
+	case !d.known:
+		return nil
+	case !ok:
+		return message(t, w, h, "only one version is known",
+			"Versions are kept from the moment the explorer looks. As soon as the object changes, what changed stands here.")
+	}
+	lines := []string{
+		d.strip(t, from, to, w),
+		d.versionLine(t, at, "from", t.deleted, from, w),
+		d.versionLine(t, at, "to", t.added, to, w),
+		newLine(w).String(),
+	}
+	h -= len(lines)
+	switch {
+	case d.err != nil:
+		return append(lines, message(t, w, h, "the difference could not be read", d.err.Error())...)
+	case d.shown == nil:
+		return lines
+	case len(d.shown.diff.Changes) == 0:
+		return append(lines, message(t, w, h, "no difference", "The two versions are equal.")...)
+	case len(d.view.rows) == 0:
+		return append(lines, message(t, w, h, "nothing but noise", "Only what changes with every write differs: "+
+			count(d.shown.noise, "path", "paths")+", such as the resource version, managed fields and times. They are hidden until asked for.")...)
+	}
+	v := &d.view
+	for row := v.top; row < min(v.top+v.height, len(v.rows)); row++ {
+		lines = append(lines, d.draw(t, &d.shown.lines[v.rows[row]], w, row == v.cursor))
+	}
+	return lines
+}
+
+// strip draws the versions that are kept, the oldest first, and which two are
+// compared.
+func (d *diffPage) strip(t *theme, from, to, w int) string {
+	l := newLine(w).skip(gutter).put(t.muted, "versions ")
+	// Two cells each; where they have no room those around the pair are shown.
+	room := max((l.room()-30)/2, 2)
+	first := max(min(from-room/3, len(d.versions)-room), 0)
+	last := min(first+room, len(d.versions))
+	if first > 0 {
+		l.put(t.faint, "… ")
+	}
+	for i := first; i < last; i++ {
+		switch i {
+		case from:
+			l.put(t.deleted, "○")
+		case to:
+			l.put(t.added, "●")
+		default:
+			l.put(t.faint, "·")
+		}
+		if i >= from && i < to {
+			l.put(t.muted, "─")
+		} else {
+			l.skip(1)
+		}
+	}
+	if last < len(d.versions) {
+		l.put(t.faint, "…")
+	}
+	return l.skip(1).put(t.muted, count(len(d.versions), "is kept", "are kept")).String()
+}
+
+func (d *diffPage) versionLine(t *theme, at time.Time, name string, st style, i, w int) string {
+	e := &d.versions[i]
+	segments := []segment{
+		seg(0, "", "rv "+e.ResourceVersion),
+		seg(0, t.muted, clock(e.At)+", "+since(at, e.At)+" ago"),
+	}
+	if i == len(d.versions)-1 {
+		segments = append(segments, seg(1, t.ok, "the newest"))
+	}
+	if e.Writer != "" {
+		segments = append(segments, seg(2, "", "by "+e.Writer))
+	}
+	segments = append(segments, seg(3, t.muted, e.Cause.String()))
+	return newLine(w).skip(gutter).left(st, name, 5).segments(3, segments...).String()
+}
+
+func (d *diffPage) draw(t *theme, dl *diffLine, w int, cursor bool) string {
+	v := &d.view
+	cells := newLine(w + v.left)
+	if cursor {
+		cells.base = t.idle
+	}
+	st, sign := style(""), " "
+	switch dl.sign {
+	case ' ':
+		cells.skip(gutter).marked(t.accent, t.match, clip(dl.text, w+v.left), v.search)
+		if dl.noise {
+			cells.put(t.faint, "   noise")
+		}
+		return cells.cutTo(w, v.left)
+	case '-':
+		st, sign = t.deleted, "-"
+	case '+':
+		st, sign = t.added, "+"
+	case '~':
+		st, sign = t.warn, "~"
+	default:
+		st = t.muted
+	}
+	cells.skip(gutter).put(st, sign+" ").marked(st, t.match, clip(strings.TrimRight(dl.text, " "), w+v.left), v.search)
+	return cells.cutTo(w, v.left)
+}
+
+// cutTo returns what can be seen of a line that is wider than the screen.
+func (l *line) cutTo(w, left int) string {
+	if left == 0 {
+		return l.String()
+	}
+	return newLine(w).slice(l.String(), left).String()
+}

@@ -1,0 +1,353 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// paneHead is how many lines stand above the rows of a level: its title, what is
+// to be said of it, and the titles of the columns.
+const paneHead = 3
+
+// What indices can be sorted by.
+const (
+	byName    = "name"
+	byBuckets = "buckets"
+	byEntries = "entries"
+	byLargest = "largest"
+	byEmpty   = "empty"
+	byMissing = "no value"
+	byCost    = "cost"
+	byErrors  = "errors"
+)
+
+func compareIndices(a, b *inspect.IndexVitals, by string) int {
+	switch by {
+	case byBuckets:
+		return cmp.Compare(a.Buckets, b.Buckets)
+	case byEntries:
+		return cmp.Compare(a.Entries, b.Entries)
+	case byLargest:
+		return cmp.Compare(a.LargestObjects, b.LargestObjects)
+	case byEmpty:
+		return cmp.Compare(a.Empty, b.Empty)
+	case byMissing:
+		return cmp.Compare(a.Unindexed, b.Unindexed)
+	case byCost:
+		return cmp.Compare(a.Time.P99, b.Time.P99)
+	case byErrors:
+		return cmp.Compare(a.Errors, b.Errors)
+	}
+	return strings.Compare(indexName(a.Name), indexName(b.Name))
+}
+
+func indexColumns() []column {
+	return []column{
+		flexible("INDEX", 14, 40).sorted(byName, upwards),
+		fixed("BUCKETS", 8, 0).sorted(byBuckets, downwards),
+		fixed("ENTRIES", 9, 0).sorted(byEntries, downwards),
+		fixedLeft("LARGEST", 28, 4).sorted(byLargest, downwards),
+		fixed("EMPTY", 7, 2).sorted(byEmpty, downwards),
+		fixed("NO VALUE", 8, 3).sorted(byMissing, downwards),
+		fixed("p99", 5, 5).sorted(byCost, downwards),
+		fixed("ERRORS", 6, 1).sorted(byErrors, downwards),
+	}
+}
+
+func bucketColumns(w int) []column {
+	return []column{
+		flexible("VALUE", 14, max(50, w/2)).sorted(string(inspect.SortKey), upwards),
+		fixed("OBJECTS", 9, 0).sorted(string(inspect.SortObjects), downwards),
+		fixed("SHARE", 5, 1),
+		fixedLeft("", min(max(w/5, 10), 30), 2),
+	}
+}
+
+// indexCheck is what came of computing an index anew.
+type indexCheck struct {
+	running bool
+	at      time.Time
+	result  inspect.IndexCheck
+	err     error
+}
+
+// verify computes the index looked at anew and compares.
+func (p *indicesScreen) verify() tea.Cmd {
+	name := p.index
+	if name == "" || p.checks[name] != nil && p.checks[name].running {
+		return nil
+	}
+	p.checks[name] = &indexCheck{running: true}
+	return p.m.inquire(func(ctx context.Context, i inspect.Inspector) func(*Model) {
+		result, err := i.VerifyIndex(ctx, name)
+		return func(m *Model) {
+			check := &indexCheck{at: m.frame.at, result: result, err: err}
+			p.checks[name] = check
+			m.note = checkNote(name, check)
+		}
+	})
+}
+
+func checkNote(name string, c *indexCheck) string {
+	switch {
+	case unsupported(c.err):
+		return "not possible here: " + c.err.Error()
+	case c.err != nil:
+		return c.err.Error()
+	case c.result.Wrong > 0:
+		return indexName(name) + ": " + count(c.result.Wrong, "object is", "objects are") + " in other buckets than the function says"
+	}
+	return indexName(name) + ": computed anew, all " + count(c.result.Objects, "object", "objects") + " agree"
+}
+
+// paneTitle is the first line of a level: bright where the keys are, and with the
+// levels above it if those can't be seen.
+func (p *indicesScreen) paneTitle(t *theme, w, level int, parts ...part) string {
+	l := newLine(w).skip(gutter)
+	if from, _ := p.shown(); level == from {
+		above := []part{{"", "Indices"}, {"", indexName(p.index)}}
+		for _, c := range above[:level] {
+			l.put(t.muted, c.s).put(t.faint, " › ")
+		}
+	}
+	for i, c := range parts {
+		if i == 0 {
+			c.st = t.muted
+			if level == p.focus {
+				c.st = t.title
+			}
+		}
+		l.put(c.st, c.s)
+	}
+	return l.String()
+}
+
+func (p *indicesScreen) indexPane(t *theme, w int) []string {
+	v := p.vitals()
+	detail := p.indexDetail(t, v, w)
+	rows := max(p.h-paneHead-len(detail)-1, min(p.indices.matched, 5))
+	p.indices.setHeight(min(rows, max(p.indices.matched, 1)))
+	g := p.indexTable.grid(w, indexColumns())
+	lines := []string{p.paneTitle(t, w, levelIndices, part{"", "Indices"}), newLine(w).skip(gutter).put(t.muted, count(p.indices.total, "index", "indices")).String(), g.header(t)}
+	lines = append(lines, p.indices.draw(w, func(i inspect.IndexVitals, selected bool) string {
+		largest := []part{{t.faint, dash}}
+		if i.LargestObjects > 0 {
+			name := bucketName(t, i.Largest)
+			name.s = cutKey(clean(name.s), 15)
+			largest = []part{name, {t.muted, " " + number(i.LargestObjects) + " (" + percent(i.LargestObjects, i.Entries) + ")"}}
+		}
+		return g.row(t, chosen(selected, p.focus == levelIndices), part{},
+			cell{s: indexName(i.Name)}, cell{s: number(i.Buckets)}, cell{s: number(i.Entries)}, cell{parts: largest},
+			warned(t, i.Empty), cell{st: t.muted, s: number(i.Unindexed)}, latencyCell(t, &i.Time, i.Time.P99), warned(t, int(i.Errors)))
+	})...)
+	return append(append(lines, newLine(w).String()), detail...)
+}
+
+// indexDetail says all about the index whose buckets are shown.
+func (p *indicesScreen) indexDetail(t *theme, v *inspect.IndexVitals, w int) []string {
+	if v == nil {
+		return nil
+	}
+	const label = 9
+	var lines []string
+	say := func(name string, parts ...part) {
+		l := newLine(w).skip(gutter).left(t.muted, name, label)
+		for _, c := range parts {
+			l.put(c.st, c.s)
+		}
+		lines = append(lines, l.String())
+	}
+	lines = append(lines, newLine(w).skip(gutter).put(t.title, indexName(v.Name)).String())
+	switch {
+	case v.Expr != "":
+		say("made of", part{"", v.Expr})
+	case v.Name != indexName(v.Name):
+		say("made of", part{"", "the field " + indexName(v.Name)}, part{t.muted, ", by controller-runtime"})
+	default:
+		say("made of", part{t.muted, "a function of the program"})
+	}
+	if v.Time.Count > 0 {
+		say("cost", part{t.muted, "p50 "}, part{"", duration(v.Time.P50)}, part{t.muted, "  p99 "}, part{"", duration(v.Time.P99)}, part{t.muted, "  max "}, part{"", duration(v.Time.Max)}, part{t.muted, " an object"})
+	}
+	if v.LargestObjects > 0 {
+		name := bucketName(t, v.Largest)
+		name.s = cutKey(clean(name.s), max(w-gutter-label-36, 12))
+		times := ""
+		if mean := float64(v.Entries) / float64(max(v.Buckets, 1)); mean > 0 && v.Buckets > 1 {
+			times = ", " + strconv.FormatFloat(float64(v.LargestObjects)/mean, 'f', 1, 64) + " × the mean"
+		}
+		say("largest", name, part{"", " " + number(v.LargestObjects)}, part{t.muted, " (" + percent(v.LargestObjects, v.Entries) + times + ")"})
+	}
+	if v.Empty > 0 {
+		say("empty", part{t.warn, count(v.Empty, "object", "objects") + " under the empty value"})
+	}
+	if v.Unindexed > 0 {
+		say("no value", part{"", count(v.Unindexed, "object is", "objects are") + " in no bucket"})
+	}
+	if v.Errors > 0 {
+		say("errors", part{t.warn, "⚠ " + number(v.Errors) + ", last: " + firstLine(v.LastError)})
+	}
+	lines = append(lines, p.checkLines(t, w, label)...)
+	return append(lines, sizeLines(t, p.sizes, w, label)...)
+}
+
+// checkLines says what came of computing the index anew.
+func (p *indicesScreen) checkLines(t *theme, w, label int) []string {
+	c := p.checks[p.index]
+	if c == nil {
+		return nil
+	}
+	line := func(name string, st style, s string) string {
+		return newLine(w).skip(gutter).left(t.muted, name, label).put(st, s).String()
+	}
+	switch {
+	case c.running:
+		return []string{line("anew", t.muted, "computing…")}
+	case c.err != nil:
+		return []string{line("anew", t.bad, c.err.Error())}
+	case c.result.Wrong == 0:
+		return []string{line("anew", t.ok, "✓ "+count(c.result.Objects, "object", "objects")+" agree, in "+duration(c.result.Took)+", "+since(p.m.frame.at, c.at)+" ago")}
+	}
+	lines := []string{line("anew", t.warn, "⚠ "+number(c.result.Wrong)+" of "+number(c.result.Objects)+" are in other buckets than the function says")}
+	for i := range c.result.Examples[:min(len(c.result.Examples), 4)] {
+		e := &c.result.Examples[i]
+		now := "now " + bucketList(e.Now)
+		if e.Error != "" {
+			now = firstLine(e.Error)
+		}
+		l := newLine(w).skip(gutter).left("", "", label)
+		l.key("", e.Key, min(width(clean(e.Key)), max(l.room()/2, 10))).put(t.muted, " in "+bucketList(e.Indexed)+", "+now)
+		lines = append(lines, l.String())
+	}
+	return lines
+}
+
+func bucketList(values []string) string {
+	if len(values) == 0 {
+		return "none"
+	}
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = strconv.Quote(v)
+	}
+	return strings.Join(names, ", ")
+}
+
+// sizeLines draws how many buckets there are of each size.
+func sizeLines(t *theme, sizes []int, w, label int) []string {
+	if len(sizes) == 0 {
+		return nil
+	}
+	most := 0
+	for _, n := range sizes {
+		most = max(most, n)
+	}
+	const class, counted = 15, 7
+	cells := min(w-gutter-label-class-counted-3, 24)
+	if cells < 4 {
+		return nil
+	}
+	lines := make([]string, 0, len(sizes))
+	for i, n := range sizes {
+		name := ""
+		if i == 0 {
+			name = "sizes"
+		}
+		low, high := 1<<i, 2<<i-1
+		size := number(low)
+		if high > low {
+			size += "–" + compact(uint64(high))
+		}
+		l := newLine(w).skip(gutter).left(t.muted, name, label).right(t.muted, size, class).right("", number(n), counted).skip(2)
+		lines = append(lines, l.put(t.accent, bar(float64(n), float64(most), cells)).String())
+	}
+	return lines
+}
+
+// warned writes a count that should be zero.
+func warned(t *theme, n int) cell {
+	if n > 0 {
+		return cell{st: t.warn, s: number(n)}
+	}
+	return cell{st: t.faint, s: "0"}
+}
+
+// vitals returns the index that the buckets belong to.
+func (p *indicesScreen) vitals() *inspect.IndexVitals {
+	for i := range p.m.snapshot().Indices {
+		if v := &p.m.snapshot().Indices[i]; v.Name == p.index {
+			return v
+		}
+	}
+	return &inspect.IndexVitals{Name: p.index}
+}
+
+func (p *indicesScreen) bucketPane(t *theme, w int) []string {
+	v := p.vitals()
+	facts := []segment{seg(0, "", count(v.Buckets, "bucket", "buckets")), seg(1, "", count(v.Entries, "entry", "entries"))}
+	if v.Empty > 0 {
+		facts = append(facts, seg(1, t.warn, number(v.Empty)+" under the empty value"))
+	}
+	if v.Unindexed > 0 {
+		facts = append(facts, seg(2, t.muted, number(v.Unindexed)+" without value"))
+	}
+	if v.Errors > 0 {
+		facts = append(facts, seg(0, t.warn, "⚠ "+number(v.Errors)+" errors: "+v.LastError))
+	}
+	lines := []string{
+		p.paneTitle(t, w, levelBuckets, part{"", indexName(p.index)}, part{t.muted, filterNote(p.texts[levelBuckets])}),
+		newLine(w).skip(gutter).segments(3, facts...).String(),
+	}
+	switch {
+	case p.bucketsErr != nil:
+		return append(lines, message(t, w, p.h-2, "the index did not answer", p.bucketsErr.Error())...)
+	case !p.bucketsRead:
+		return lines
+	case p.buckets.matched == 0:
+		return append(lines, message(t, w, p.h-2, "no buckets", "No object has a value in this index, or none matches.")...)
+	}
+	most := max(v.LargestObjects, 1)
+	g := p.bucketTable.grid(w, bucketColumns(w))
+	found := highlighter(p.texts[levelBuckets])
+	lines = append(lines, g.header(t))
+	return append(lines, p.buckets.draw(w, func(b inspect.BucketRow, selected bool) string {
+		name := bucketName(t, b.Value)
+		return g.row(t, chosen(selected, p.focus == levelBuckets), part{},
+			cell{st: name.st, s: name.s, found: found(b.Value)}, cell{s: number(b.Objects)}, cell{st: t.muted, s: percent(b.Objects, v.Entries)},
+			cell{st: t.faint, s: bar(float64(b.Objects), float64(most), g.widths[3])})
+	})...)
+}
+
+func filterNote(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "   /" + text
+}
+
+func (p *indicesScreen) objectPane(t *theme, w int) []string {
+	if !p.valued {
+		return nil
+	}
+	name := bucketName(t, p.value)
+	lines := []string{
+		p.paneTitle(t, w, levelObjects, name, part{t.muted, filterNote(p.texts[levelObjects])}),
+		newLine(w).skip(gutter).put(t.muted, "in "+indexName(p.index)+", "+count(p.objects.total, "object", "objects")).String(),
+	}
+	switch {
+	case p.objects.err != nil:
+		return append(lines, message(t, w, p.h-2, "the bucket did not answer", p.objects.err.Error())...)
+	case !p.objects.read:
+		return lines
+	case p.objects.matched == 0:
+		return append(lines, message(t, w, p.h-2, "no objects", "The bucket is empty by now, or none matches.")...)
+	}
+	return append(lines, p.objects.draw(t, p.m.frame.at, w, p.focus == levelObjects, p.texts[levelObjects])...)
+}
