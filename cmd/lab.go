@@ -39,6 +39,7 @@ func startLab(ctx context.Context, o opened, queue engine.Queue, resync time.Dur
 			Registry:     l.registry,
 			HandlerPanic: engine.Contain,
 			Scheme:       scheme.Scheme,
+			Traffic:      trafficOf(s.ListerWatcher),
 		})
 		for _, h := range s.Handlers {
 			if _, err := i.AddNamedEventHandler(h.Name, h.Handler, cache.HandlerOptions{ResyncPeriod: &h.Resync}); err != nil {

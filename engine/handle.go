@@ -26,6 +26,7 @@ type handleStats struct {
 	deltas  uint64
 	rate    tap.Rate
 	changes tap.Rate // of the store
+	bytes   tap.Rate // over the wire
 	latency tap.Latency
 }
 

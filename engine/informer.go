@@ -323,4 +323,5 @@ func (i *Informer) sample(now time.Time) {
 	i.processor.Sample(now)
 	i.handleVitals(now)
 	i.storeVitals(now)
+	i.traffic(now)
 }

@@ -42,6 +42,7 @@ func (i *Informer) Snapshot(context.Context) (inspect.Snapshot, error) {
 	}
 	s.Store.Behind = behind(s.Store.ResourceVersion, s.Reflector.ResourceVersion)
 	s.Resync = i.resyncVitals(reflector)
+	s.Traffic = i.traffic(now)
 	return s, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/processor"
 	"github.com/informeter/informeter/engine/store"
 )
@@ -69,6 +70,9 @@ type Options struct {
 	// Scheme, if not nil, knows the apiVersion and kind of typed objects, which
 	// do not carry them themselves.
 	Scheme *runtime.Scheme
+	// Traffic, if not nil, says what came over the wire; the informer adds the
+	// rate. Called at least once a second, from any goroutine.
+	Traffic func() inspect.TrafficVitals
 	// AllowReveal lets readers see the contents of Secrets.
 	AllowReveal bool
 
