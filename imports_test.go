@@ -22,8 +22,8 @@ const (
 // room has to be let in here.
 var mayImport = map[string][]string{
 	"":                      {"cmd"},
-	"cmd":                   {"tui", "engine", "engine/inspect", "engine/source", "engine/source/cluster", "engine/source/demo"},
-	"tui":                   {"engine/inspect"},
+	"cmd":                   {"tui", "engine", "engine/findings", "engine/inspect", "engine/source", "engine/source/cluster", "engine/source/demo"},
+	"tui":                   {"engine/findings", "engine/inspect"},
 	"engine":                {"engine/reflector", "engine/deltafifo", "engine/store", "engine/processor", "engine/journal", "engine/tap", "engine/inspect"},
 	"engine/reflector":      {"engine/tap", "engine/inspect"},
 	"engine/deltafifo":      {"engine/tap", "engine/inspect"},
@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"engine/journal":        {"engine/tap", "engine/inspect"},
 	"engine/tap":            {"engine/inspect"},
 	"engine/inspect":        {},
+	"engine/findings":       {"engine/inspect"},
 	"engine/source":         {},
 	"engine/source/cluster": {"engine/source"},
 	"engine/source/demo":    {"engine/source"},
@@ -49,11 +50,12 @@ var mayImportOthers = map[string][]string{
 	"engine/journal":   {"k8s.io/apimachinery/", "github.com/tidwall/btree"},
 	"engine/tap":       {},
 	"engine/inspect":   {},
+	"engine/findings":  {},
 }
 
 // onlyStandard are the packages whose whole dependency tree is the standard
 // library and each other.
-var onlyStandard = []string{"engine/inspect", "engine/tap"}
+var onlyStandard = []string{"engine/inspect", "engine/tap", "engine/findings"}
 
 type listedPackage struct {
 	ImportPath string

@@ -1,0 +1,174 @@
+package findings
+
+import (
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+const (
+	// sampleEvery is how far apart samples are at least, oldSample when one says
+	// nothing about now any more.
+	sampleEvery = time.Second
+	oldSample   = time.Minute
+	// growsFor is how long a backlog has to grow. A rollout or a wave of events
+	// fills one for some seconds, and is worked off in the next ones: the steady
+	// demo does so once a minute. Whoever loses for this long loses.
+	growsFor = 15 * time.Second
+	// minSamples keeps two snapshots that are far apart from looking like a
+	// trend; maxSamples is enough for growsFor, and a bound.
+	minSamples = 5
+	maxSamples = 24
+	// largestStep is the share of the growth that may come in one step: a resync
+	// round or a relist comes at once, and is then worked off.
+	largestStep = 0.5
+	// risingShare is the share of the steps that have to go up.
+	risingShare = 0.8
+	// noticeable is how far behind a handler has to be for its backlog to matter.
+	noticeable = time.Second
+	// farBehind is when what a handler is told is history.
+	farBehind = time.Minute
+	// predicted is how far ahead a backlog is reckoned.
+	predicted = 10 * time.Minute
+)
+
+// sample is what a handler's vitals were.
+type sample struct {
+	at                           time.Time
+	pending, delivered, initials uint64
+	behind                       time.Duration
+}
+
+// backlog is the newest samples of one handler, the oldest first.
+type backlog struct{ kept []sample }
+
+func (b *backlog) add(s sample) {
+	for len(b.kept) > 0 && s.at.Sub(b.kept[0].at) > oldSample {
+		b.kept = b.kept[1:]
+	}
+	if n := len(b.kept); n > 0 {
+		last := b.kept[n-1]
+		if s.delivered < last.delivered || s.initials < last.initials {
+			b.kept = nil // another handler of the same name
+		} else if s.at.Sub(last.at) < sampleEvery {
+			return
+		}
+	}
+	b.kept = append(b.kept, s)
+	if n := len(b.kept) - maxSamples; n > 0 {
+		b.kept = append(b.kept[:0:0], b.kept[n:]...)
+	}
+}
+
+// growth is how a backlog has changed over the last growsFor.
+type growth struct {
+	from, to sample
+	steps    int
+	up       int    // steps that went up
+	largest  uint64 // of them
+}
+
+// seconds is how long it took.
+func (g *growth) seconds() float64 { return g.to.at.Sub(g.from.at).Seconds() }
+
+// grown is by how much the backlog is larger; 0 if it is not.
+func (g *growth) grown() uint64 {
+	if g.to.pending <= g.from.pending {
+		return 0
+	}
+	return g.to.pending - g.from.pending
+}
+
+// arriving is notifications a second over that time.
+func (g *growth) arriving() float64 {
+	arrived := float64(g.to.pending) - float64(g.from.pending) + float64(g.to.delivered-g.from.delivered)
+	return arrived / g.seconds()
+}
+
+// rising says whether the backlog has grown all the time and not at once.
+func (g *growth) rising() bool {
+	return g.grown() > 0 && g.to.behind > g.from.behind &&
+		float64(g.largest) <= largestStep*float64(g.grown()) &&
+		float64(g.up) >= risingShare*float64(g.steps)
+}
+
+// growth returns how the backlog has changed over the shortest time that is long
+// enough: an earlier calm says nothing. There is none if that is not known, or if
+// part of the initial list has arrived within that time, which comes once.
+func (b *backlog) growth() (g growth, ok bool) {
+	n := len(b.kept)
+	if n < minSamples {
+		return growth{}, false
+	}
+	g.to = b.kept[n-1]
+	first := n - minSamples
+	for first >= 0 && g.to.at.Sub(b.kept[first].at) < growsFor {
+		first--
+	}
+	if first < 0 || b.kept[first].initials != g.to.initials {
+		return growth{}, false
+	}
+	g.from = b.kept[first]
+	for i := first + 1; i < n; i++ {
+		g.steps++
+		if before, after := b.kept[i-1].pending, b.kept[i].pending; after > before {
+			g.up++
+			g.largest = max(g.largest, after-before)
+		}
+	}
+	return g, true
+}
+
+// growingBacklog reports handlers that lose against what arrives. Once one is
+// found it stays as long as its backlog grows at all. A backlog that one of the
+// other rules explains is left to that one.
+func (w *Watcher) growingBacklog(s *inspect.Snapshot) (found []Finding) {
+	for i := range s.Listeners {
+		l := &s.Listeners[i]
+		m := w.handlers[l.Name]
+		if m == nil || l.BusyRate <= 0 || l.Behind < noticeable || w.goesOn(HandlerStuck, l.Name) || w.storms(l) {
+			continue
+		}
+		g, known := m.growth()
+		if !known || g.grown() == 0 || !g.rising() && !w.goesOn(GrowingBacklog, l.Name) {
+			continue
+		}
+		arriving := g.arriving()
+		if arriving <= l.BusyRate {
+			continue
+		}
+		f := Finding{
+			Severity: Warning,
+			Place:    PlaceHandlers,
+			Subject:  l.Name,
+			Title:    "Handler " + clean(l.Name) + " is given more than it can work off, and falls further behind.",
+			Evidence: []string{
+				"arriving " + perSecond(arriving) + ", handled " + perSecond(l.BusyRate) + " at most",
+				"pending " + count(g.from.pending) + " → " + count(l.Pending) + " in " + short(s.At.Sub(g.from.at)) + ", behind " + short(l.Behind),
+				prediction(&g, l, arriving),
+				timePerCall(l),
+				causes(l),
+			},
+			Next:  "Do less in the handler: put the key on a work queue and return. Slow work, requests above all, belongs to the queue's workers.",
+			Since: g.from.at,
+		}
+		if l.Behind >= farBehind {
+			f.Severity = Error
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// storms says whether a handler's backlog is a resync storm.
+func (w *Watcher) storms(l *inspect.ListenerVitals) bool {
+	f := w.found[identity{ResyncStorm, clean(l.Name)}]
+	cause, _ := l.Causes.Largest()
+	return f != nil && f.At.Equal(w.at) && f.Severity > Info && cause == inspect.CauseResync
+}
+
+// prediction says where the backlog is in a while.
+func prediction(g *growth, l *inspect.ListenerVitals, arriving float64) string {
+	pending := float64(l.Pending) + (arriving-l.BusyRate)*predicted.Seconds()
+	return "in " + short(predicted) + ", if this goes on: " + count(int64(pending)) + " pending, " + short(seconds(pending/l.BusyRate)) + " behind"
+}

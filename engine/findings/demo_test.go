@@ -1,0 +1,102 @@
+package findings_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/informeter/informeter/engine"
+	"github.com/informeter/informeter/engine/findings"
+	"github.com/informeter/informeter/engine/source/demo"
+)
+
+func TestMain(m *testing.M) {
+	// What reflectors warn of is what the tests are about.
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	m.Run()
+}
+
+// onDemo runs informers on the simulated cluster in a bubble, looks at them once
+// a second for as long as told, and calls seen after each look.
+func onDemo(t *testing.T, o demo.Options, names []string, d time.Duration, seen func(at time.Duration, all []findings.Finding)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c, err := demo.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources, err := c.Sources(names, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		registry := engine.NewRegistry()
+		for _, s := range sources {
+			resync := time.Duration(0)
+			for _, h := range s.Handlers {
+				if h.Resync > 0 && (resync == 0 || h.Resync < resync) {
+					resync = h.Resync
+				}
+			}
+			i := engine.New(s.ListerWatcher, s.Example, engine.Options{
+				Name: s.Name, Resource: s.Resource, Resync: resync, Indexers: s.Indexers, Registry: registry, HandlerPanic: engine.Contain,
+			})
+			for _, h := range s.Handlers {
+				if _, err := i.AddNamedEventHandler(h.Name, h.Handler, cache.HandlerOptions{ResyncPeriod: &h.Resync}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			release, err := i.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer release()
+			running.Go(func() { i.RunWithContext(ctx) })
+		}
+		running.Go(func() { c.Run(ctx) })
+		p, start := findings.NewProcess(registry), time.Now()
+		for time.Since(start) < d {
+			time.Sleep(time.Second)
+			if err := p.Look(ctx, ""); err != nil {
+				t.Fatal(err)
+			}
+			seen(time.Since(start), p.Findings())
+		}
+		cancel()
+		running.Wait()
+	})
+}
+
+func TestNothingIsWrongWithASteadyCluster(t *testing.T) {
+	seeds, d := 3, 10*time.Minute
+	if testing.Short() {
+		seeds, d = 1, 5*time.Minute
+	}
+	for seed := range uint64(seeds) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			said := map[string]bool{}
+			names := []string{"pods"}
+			if seed == 0 {
+				names = []string{"pods", "deployments", "replicasets", "nodes"}
+			}
+			onDemo(t, demo.Options{Seed: seed}, names, d, func(at time.Duration, all []findings.Finding) {
+				for _, f := range all {
+					if id := f.Rule + " " + f.Informer + " " + f.Subject; !said[id] {
+						said[id] = true
+						t.Errorf("after %v: %v %s: %s %q", at, f.Severity, id, f.Title, f.Evidence)
+					}
+				}
+			})
+		})
+	}
+}
