@@ -100,3 +100,35 @@ func TestNothingIsWrongWithASteadyCluster(t *testing.T) {
 		})
 	}
 }
+
+func TestEachScenarioShowsWhatItIsAbout(t *testing.T) {
+	for scenario, want := range map[string]struct {
+		rule, subject string
+		severity      findings.Severity // at least
+		within        time.Duration
+	}{
+		demo.SlowHandler: {findings.GrowingBacklog, "billing-export", findings.Warning, 30 * time.Second},
+		demo.ResyncStorm: {findings.ResyncStorm, "search-indexer", findings.Warning, time.Minute},
+		demo.Expired:     {findings.Expired, "", findings.Info, time.Minute},
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			found := time.Duration(-1)
+			said := map[string]bool{}
+			onDemo(t, demo.Options{Scenario: scenario, Seed: 3}, []string{"pods"}, 3*time.Minute, func(at time.Duration, all []findings.Finding) {
+				for _, f := range all {
+					if id := fmt.Sprintf("%v %s %s", f.Severity, f.Rule, f.Subject); !said[id] {
+						said[id] = true
+						t.Logf("after %v: %s: %s %q", at, id, f.Title, f.Evidence)
+					}
+					if found < 0 && f.Rule == want.rule && (f.Subject == want.subject || want.subject == "*") && f.Severity >= want.severity {
+						found = at
+					}
+				}
+			})
+			if found < 0 || found > want.within {
+				t.Errorf("%s found after %v, want it within %v", want.rule, found, want.within)
+			}
+		})
+	}
+}

@@ -175,7 +175,7 @@ func (w *Watcher) expired(s *inspect.Snapshot) []Finding {
 		Title: "A watch expired (410), and a list made up for it.",
 		Next:  "Nothing, if it stays at one: the server had forgotten the version, as it does after a longer pause. Deletions that nobody saw arrive as tombstones (cache.DeletedFinalStateUnknown).",
 		Evidence: []string{
-			"WATCH from rv " + clean(e.last.ResourceVersion) + " ended with 410 after " + short(e.last.Lifetime) + ", having brought " + counted(e.last.Items, "event", "events"),
+			begun(&e.last) + " ended with 410 after " + short(e.last.Lifetime) + ", having brought " + counted(e.last.Items, "event", "events"),
 		},
 	}
 	if !e.hasRelist {
@@ -190,7 +190,7 @@ func (w *Watcher) expired(s *inspect.Snapshot) []Finding {
 		if e.hasList {
 			f.Evidence = append(f.Evidence, "the list before it took "+short(e.list.Lifetime)+" for "+counted(e.list.Items, "object", "objects")+": the server has to remember for longer than that")
 		}
-	} else if e.hasRelist {
+	} else if e.hasRelist && e.relist.Verb == inspect.VerbList {
 		f.Evidence = append(f.Evidence, "the list after it took "+short(e.relist.Lifetime)+" for "+counted(e.relist.Items, "object", "objects"))
 	}
 	if n > 2 {
@@ -200,6 +200,17 @@ func (w *Watcher) expired(s *inspect.Snapshot) []Finding {
 		f.Evidence = append(f.Evidence, "the server: "+clean(e.last.Error))
 	}
 	return []Finding{f}
+}
+
+// begun says which watch it was.
+func begun(r *inspect.Request) string {
+	switch {
+	case r.Verb == inspect.VerbWatchList:
+		return "the watch that an initial stream went on as"
+	case r.ResourceVersion == "":
+		return "WATCH from no rv"
+	}
+	return "WATCH from rv " + clean(r.ResourceVersion)
 }
 
 const (
@@ -217,8 +228,6 @@ func (w *Watcher) relistLoop(s *inspect.Snapshot) []Finding {
 	}
 	all := w.requests.within(s.At, relistWindow)
 	n, first := 0, time.Time{}
-	var objects int
-	var listing time.Duration
 	why := map[string]int{}
 	for i := range all {
 		r := &all[i]
@@ -234,8 +243,6 @@ func (w *Watcher) relistLoop(s *inspect.Snapshot) []Finding {
 			first = r.Ended
 		}
 		n++
-		objects += all[i+1].Items
-		listing += all[i+1].Lifetime
 		why[whyEnded(r)]++
 	}
 	if n < relistsMany {
@@ -247,7 +254,7 @@ func (w *Watcher) relistLoop(s *inspect.Snapshot) []Finding {
 		Since:    first,
 		Title:    "Everything is listed again and again.",
 		Evidence: []string{
-			counted(n, "list", "lists") + " after a lost watch in " + short(s.At.Sub(first)) + ": " + counted(objects, "object", "objects") + " in " + short(listing),
+			counted(n, "list", "lists") + " after a lost watch in " + short(s.At.Sub(first)) + ", of about " + counted(s.Store.Objects, "object", "objects") + " each",
 			"the watches before them: " + tally(why),
 		},
 		Next: "See on the Requests page how the watches end. Each list costs the server and the network all objects, and every handler is told of those that changed, or of all.",

@@ -84,7 +84,7 @@ func TestAnInitialStreamThatBecameAWatchMayExpire(t *testing.T) {
 	p.request(inspect.Request{Verb: inspect.VerbWatchList, Started: p.s.At, Outcome: inspect.OutcomeOK, Returned: "20", Items: 1000, Next: "watch"})
 	p.pass(time.Minute, nil)
 	p.expire()
-	p.has(Info, Expired, "")
+	p.has(Info, Expired, "", "the watch that an initial stream went on as ended with 410")
 }
 
 func TestThreeListsInFiveMinutesAreALoop(t *testing.T) {
@@ -101,7 +101,7 @@ func TestThreeListsInFiveMinutesAreALoop(t *testing.T) {
 	lose(time.Minute)
 	p.none()
 	lose(time.Minute)
-	p.has(Warning, RelistLoop, "", "3 lists after a lost watch", "3,000 objects in 3.0s", "3 failed with 500")
+	p.has(Warning, RelistLoop, "", "3 lists after a lost watch", "of about 1,000 objects each", "3 failed with 500")
 	p.pass(relistWindow-3*time.Minute, nil)
 	p.has(Warning, RelistLoop, "")
 	p.pass(time.Minute, nil)
