@@ -68,16 +68,16 @@ type Informer struct {
 	scratch  scratch // guarded by handleMu
 
 	// lifeMu guards the fields below. Run writes queue and reflector once.
-	lifeMu       sync.Mutex
-	state        inspect.State
-	started      time.Time
-	syncedAt     time.Time
-	queue        queue
-	reflector    *reflector.Reflector
-	checkPeriod  time.Duration // how often whose turn it is to resync is asked
-	transform    cache.TransformFunc
-	watchError   cache.WatchErrorHandlerWithContext
-	handlerNames map[string]bool
+	lifeMu      sync.Mutex
+	state       inspect.State
+	started     time.Time
+	syncedAt    time.Time
+	queue       queue
+	reflector   *reflector.Reflector
+	checkPeriod time.Duration // how often whose turn it is to resync is asked
+	transform   cache.TransformFunc
+	watchError  cache.WatchErrorHandlerWithContext
+	handlers    map[string]*processor.Listener // by name, the explorer's own apart
 
 	statsMu sync.Mutex
 	stats   handleStats // guarded by statsMu
@@ -105,16 +105,16 @@ func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.O
 func New(lw cache.ListerWatcher, example runtime.Object, o Options) *Informer {
 	o = o.strictly()
 	i := &Informer{
-		options:      o,
-		example:      example,
-		keyFunc:      cache.DeletionHandlingMetaNamespaceKeyFunc,
-		created:      time.Now(),
-		lw:           lw,
-		mutations:    cache.NewCacheMutationDetector(fmt.Sprintf("%T", example)),
-		synced:       make(chan struct{}),
-		state:        inspect.StateCreated,
-		checkPeriod:  o.Resync,
-		handlerNames: map[string]bool{},
+		options:     o,
+		example:     example,
+		keyFunc:     cache.DeletionHandlingMetaNamespaceKeyFunc,
+		created:     time.Now(),
+		lw:          lw,
+		mutations:   cache.NewCacheMutationDetector(fmt.Sprintf("%T", example)),
+		synced:      make(chan struct{}),
+		state:       inspect.StateCreated,
+		checkPeriod: o.Resync,
+		handlers:    map[string]*processor.Listener{},
 	}
 	i.name = o.Name
 	if i.name == "" {

@@ -73,6 +73,10 @@ type Options struct {
 	// Traffic, if not nil, says what came over the wire; the informer adds the
 	// rate. Called at least once a second, from any goroutine.
 	Traffic func() inspect.TrafficVitals
+	// Compiler, if not nil, makes what expressions say: see package expr. Without
+	// one what needs it answers inspect.ErrUnsupported, and a program that does
+	// not ask for expressions need not link what compiles them.
+	Compiler Compiler
 	// AllowReveal lets readers see the contents of Secrets.
 	AllowReveal bool
 
@@ -82,6 +86,17 @@ type Options struct {
 	// Hardening is what the informer does beyond client-go to survive bad
 	// networks and servers. The zero value has the defaults.
 	Hardening Hardening
+}
+
+// Compiler turns the text of an expression into a function of an object. What it
+// returns must be safe for concurrent use, and must not write to objects. Its
+// errors say what is wrong with the text, where, and what to do.
+type Compiler interface {
+	// IndexFunc returns what objects are filed under.
+	IndexFunc(text string) (cache.IndexFunc, error)
+	// Predicate returns a condition on an object and the one before it, which is
+	// nil if there is none.
+	Predicate(text string) (func(obj, old any) (bool, error), error)
 }
 
 // Hardening makes up for what client-go's reflector leaves open. A field's zero

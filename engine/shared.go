@@ -47,7 +47,7 @@ func (i *Informer) AddNamedEventHandler(name string, h cache.ResourceEventHandle
 	if i.state == inspect.StateStopped {
 		return nil, fmt.Errorf("handler %s was not added: %w", name, inspect.ErrStopped)
 	}
-	name = unique(name, func(n string) bool { return i.handlerNames[n] })
+	name = unique(name, func(n string) bool { return i.handlers[n] != nil })
 	asked := i.options.Resync
 	if o.ResyncPeriod != nil {
 		asked = *o.ResyncPeriod
@@ -56,16 +56,20 @@ func (i *Informer) AddNamedEventHandler(name string, h cache.ResourceEventHandle
 	if o.Logger != nil {
 		logger = *o.Logger
 	}
-	listener, err := i.addListenerLocked(h, processor.ListenerOptions{
+	options := processor.ListenerOptions{
 		Name:          name,
 		ResyncAsked:   asked,
 		ResyncGranted: i.grantLocked(logger, asked),
 		Now:           time.Now(),
-	})
+	}
+	if slow, ok := h.(*labHandler); ok {
+		options.Lab, options.Delay = true, slow.delay
+	}
+	listener, err := i.addListenerLocked(h, options)
 	if err != nil {
 		return nil, fmt.Errorf("add handler %s: %w", name, err)
 	}
-	i.handlerNames[name] = true
+	i.handlers[name] = listener
 	i.generation.Bump()
 	return listener, nil
 }
@@ -115,7 +119,7 @@ func (i *Informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 		return fmt.Errorf("remove handler from informer %s: %w", i.name, err)
 	}
 	if l, ok := handle.(*processor.Listener); ok {
-		delete(i.handlerNames, l.Name())
+		delete(i.handlers, l.Name())
 	}
 	i.generation.Bump()
 	return nil

@@ -2,12 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
 
-// VerifyIndex implements inspect.Inspector.
-func (i *Informer) VerifyIndex(_ context.Context, index string) (inspect.IndexCheck, error) {
-	return inspect.IndexCheck{}, fmt.Errorf("verify index %s: %w", index, inspect.ErrUnsupported)
+// VerifyIndex implements inspect.Inspector. It takes as long as calling the index
+// function with every object does; deltas are handled in between.
+func (i *Informer) VerifyIndex(ctx context.Context, index string) (inspect.IndexCheck, error) {
+	return i.store.Verify(ctx, index)
 }

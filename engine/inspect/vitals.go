@@ -299,6 +299,9 @@ type IndexMismatch struct {
 	Indexed []string `json:"indexed"`
 	Now     []string `json:"now"`
 	Error   string   `json:"error,omitempty"`
+	// Unsteady says that a second call at once said something else again: it is
+	// the function.
+	Unsteady bool `json:"unsteady,omitempty"`
 }
 
 // ListenerVitals says how one handler keeps up.

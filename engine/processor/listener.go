@@ -33,6 +33,8 @@ type Listener struct {
 	observer Observer // handler, if it is one
 	name     string
 	explorer bool
+	lab      bool
+	delay    time.Duration
 	logger   klog.Logger
 
 	// Guarded by the processor's mu. asked, granted and nextResync are the
@@ -93,6 +95,8 @@ func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) 
 		handler:    h,
 		name:       o.Name,
 		explorer:   o.Explorer,
+		lab:        o.Lab,
+		delay:      o.Delay,
 		asked:      o.ResyncAsked,
 		granted:    o.ResyncGranted,
 		nextResync: o.Now.Add(o.ResyncGranted),
@@ -104,6 +108,9 @@ func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) 
 		round:      noRound,
 	}
 	l.observer, _ = h.(Observer)
+	if slow, ok := h.(Interruptible); ok {
+		slow.OnQuit(l.quitted)
+	}
 	if o.Logger != nil {
 		l.logger = *o.Logger
 	} else {
@@ -119,6 +126,9 @@ func (l *Listener) ShutdownChan() <-chan struct{} { return l.shutdown }
 
 // Name returns what the listener was called when it was added.
 func (l *Listener) Name() string { return l.name }
+
+// Lab says whether the listener was added as one of the lab.
+func (l *Listener) Lab() bool { return l.lab }
 
 // place says where a listener begins that has not been started.
 func (l *Listener) place(pos position) {

@@ -54,12 +54,23 @@ type ListenerOptions struct {
 	// Explorer marks the explorer's own listener: it receives what is addressed
 	// to the due listeners without ever being due itself.
 	Explorer bool
+	// Lab marks a handler that is there to be experimented with, Delay is how
+	// long its calls are made to take. Both are only shown.
+	Lab   bool
+	Delay time.Duration
 	// ResyncAsked is what the handler asked for, ResyncGranted what the informer
 	// grants it. Now is when the granted period begins.
 	ResyncAsked, ResyncGranted time.Duration
 	Now                        time.Time
 	// Logger says where a panic is logged; nil stands for klog.Background().
 	Logger *klog.Logger
+}
+
+// Interruptible is a handler that takes its time and wants to know when to hurry.
+type Interruptible interface {
+	// OnQuit is called once, before the handler is called with anything.
+	// quitting closes when the call under way has become the last.
+	OnQuit(quitting <-chan struct{})
 }
 
 // ErrStopped is returned by Add once Run's context has ended.

@@ -45,6 +45,8 @@ func (l *Listener) registrationLocked() inspect.ListenerVitals {
 	v := inspect.ListenerVitals{
 		Name:          l.name,
 		Explorer:      l.explorer,
+		Lab:           l.lab,
+		Delay:         l.delay,
 		ResyncAsked:   l.asked,
 		ResyncGranted: l.granted,
 		ResyncSkipped: l.skipped,

@@ -40,6 +40,11 @@ type bucket struct {
 type index struct {
 	name string
 	fn   cache.IndexFunc
+	// expr is what the index was made from, if that is an expression; contained
+	// says that its failures never end the process.
+	expr      string
+	contained bool
+	cost      cost
 
 	// byValue has the number of every bucket in use: buckets[n] is it, and
 	// values[n] its value. Numbers in idle have empty buckets and values and

@@ -46,6 +46,8 @@ func (ix *index) vitals() inspect.IndexVitals {
 		Empty:     len(ix.members("")),
 		Errors:    uint64(ix.failing),
 		LastError: ix.lastError,
+		Time:      ix.cost.summary(),
+		Expr:      ix.expr,
 	}
 	if len(ix.heap) > 0 {
 		v.Largest, v.LargestObjects = ix.values[ix.heap[0]], ix.size(0)

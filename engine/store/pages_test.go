@@ -139,6 +139,7 @@ func (p *pair) checkPages(t *rapid.T) {
 		want := inspect.IndexVitals{
 			Name: v.Name, Buckets: len(values), Entries: entries, Empty: len(empty),
 			Unindexed: len(p.theirs.ListKeys()) - len(indexed), Largest: v.Largest, LargestObjects: largest,
+			Time: v.Time,
 		}
 		if v != want || len(inLargest) != largest && largest > 0 {
 			t.Fatalf("vitals of %s = %+v, want %+v; %q has %d", v.Name, v, want, v.Largest, len(inLargest))

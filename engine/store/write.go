@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -153,9 +154,13 @@ func (x *Indexer) said(i int) []outcome {
 	return x.scratch[i*width : (i+1)*width]
 }
 
-// askOne asks one index about the object stored under key.
+// askOne asks one index about the object stored under key, and sometimes looks at
+// the clock.
 func (x *Indexer) askOne(ix *index, key string, obj any) outcome {
-	if x.opts.IndexFailure == Contain {
+	if ix.cost.due() {
+		defer ix.cost.record(time.Now())
+	}
+	if ix.contained || x.opts.IndexFailure == Contain {
 		return ix.call(obj)
 	}
 	values, err := ix.fn(obj)
