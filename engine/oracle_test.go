@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,22 +40,28 @@ type oracleStep struct {
 	name string
 }
 
-var oracleOps = []string{"add", "add", "modify", "modify", "modify", "delete", "recreate", "add unseen", "modify unseen", "delete unseen", "recreate unseen", "cut", "join", "leave", "pass"}
+var (
+	oracleOps = []string{"add", "add", "modify", "modify", "modify", "delete", "recreate", "add unseen", "modify unseen", "delete unseen", "recreate unseen", "cut", "join", "leave", "index", "pass"}
+	// oracleFaults are what a faulty server can be told to do.
+	oracleFaults = []string{"list fails", "watch fails", "pages", "tokens expire", "bookmark", "expires", "breaks", "closes", "other type", "other event"}
+)
 
-func drawScript(rt *rapid.T) []oracleStep {
+func drawScript(rt *rapid.T, ops []string) []oracleStep {
 	script := make([]oracleStep, rapid.IntRange(1, 25).Draw(rt, "steps"))
 	for n := range script {
 		script[n] = oracleStep{
-			op:   rapid.SampledFrom(oracleOps).Draw(rt, "op"),
+			op:   rapid.SampledFrom(ops).Draw(rt, "op"),
 			name: rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "name"),
 		}
 	}
 	return script
 }
 
-// contestant is one of the two informers and the handlers that joined it.
+// contestant is one of the two informers, what it takes for the server, and the
+// handlers that joined it.
 type contestant struct {
 	informer cache.SharedIndexInformer
+	server   *faulty
 	handlers []*recorder
 	handles  []cache.ResourceEventHandlerRegistration
 	// known holds for each handler the objects it has been told of and that
@@ -68,6 +75,9 @@ func (c *contestant) told(n int) map[string][]string {
 	known := c.known[n]
 	stories := byKey(c.handlers[n].all())
 	for name, story := range stories {
+		// How often a list is tried again that is refused each time is a matter
+		// of jitter, and so is how often its beginning is told.
+		story = slices.Compact(story)
 		story = slices.DeleteFunc(story, func(line string) bool {
 			was := known[name]
 			known[name] = !strings.HasPrefix(line, "delete")
@@ -99,14 +109,18 @@ func (c *contestant) leave() error {
 }
 
 // match runs a script on both; settled says whether each step gets time.
-func match(script []oracleStep, settled bool, o Options) error {
+func match(script []oracleStep, settled bool, o Options, transform cache.TransformFunc) error {
 	s := newServer()
 	defer s.Shutdown()
 	o.Indexers = cache.Indexers{"app": byApp}
-	ours := &contestant{informer: New(s, &corev1.Pod{}, o)}
-	theirs := &contestant{informer: cache.NewSharedIndexInformer(s, &corev1.Pod{}, o.Resync, cache.Indexers{"app": byApp})}
+	ours, theirs := &contestant{server: &faulty{server: s}}, &contestant{server: &faulty{server: s}}
+	ours.informer = New(ours.server, &corev1.Pod{}, o)
+	theirs.informer = cache.NewSharedIndexInformer(theirs.server, &corev1.Pod{}, o.Resync, cache.Indexers{"app": byApp})
 	both := []*contestant{ours, theirs}
 	for _, c := range both {
+		if err := c.informer.SetTransform(transform); err != nil {
+			return err
+		}
 		if err := c.join(); err != nil {
 			return err
 		}
@@ -136,10 +150,11 @@ func match(script []oracleStep, settled bool, o Options) error {
 	return sameCaches(ours.informer.GetIndexer(), theirs.informer.GetIndexer())
 }
 
-// settle gives everything time to happen: longer than any backoff.
+// settle gives everything time to happen: longer than the backoffs of three
+// failures in a row.
 func settle(yes bool) {
 	if yes {
-		time.Sleep(70 * time.Second)
+		time.Sleep(4 * time.Minute)
 		synctest.Wait()
 	}
 }
@@ -183,8 +198,19 @@ func play(s server, both []*contestant, step oracleStep, n int, exists map[strin
 				return err
 			}
 		}
+	case "index":
+		for _, c := range both {
+			byDay := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Labels["app"]}, nil }
+			if err := c.informer.AddIndexers(cache.Indexers{fmt.Sprint("late ", n): byDay}); err != nil {
+				return err
+			}
+		}
 	case "pass":
 		time.Sleep(time.Duration(n) * 100 * time.Millisecond)
+	default:
+		for _, c := range both {
+			c.server.fail(step.op, n)
+		}
 	}
 	return nil
 }
@@ -255,10 +281,12 @@ func sameCaches(ours, theirs cache.Indexer) error {
 			obj, _, _ := x.GetByKey(key)
 			all[key] = label(obj)
 		}
-		for _, value := range x.ListIndexFuncValues("app") {
-			keys, _ := x.IndexKeys("app", value)
-			slices.Sort(keys)
-			all["app="+value] = strings.Join(keys, " ")
+		for index := range x.GetIndexers() {
+			for _, value := range x.ListIndexFuncValues(index) {
+				keys, _ := x.IndexKeys(index, value)
+				slices.Sort(keys)
+				all[index+"="+value] = strings.Join(keys, " ")
+			}
 		}
 		return all
 	}
@@ -271,12 +299,23 @@ func sameCaches(ours, theirs cache.Indexer) error {
 // unhardened switches off what the informer does beyond client-go.
 var unhardened = Hardening{WatchSpacing: -1, EndMarkerDeadline: -1, WatchGrace: -1, RestartResync: true}
 
-func checkMatch(t *testing.T, settled bool, o Options, resyncs ...time.Duration) {
+// check is what one run of the oracle is about.
+type check struct {
+	settled bool
+	ops     []string
+	options Options
+	resyncs []time.Duration // drawn from
+	// transform may be nil.
+	transform cache.TransformFunc
+}
+
+func (c check) run(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		script := drawScript(rt)
-		o.Resync = rapid.SampledFrom(resyncs).Draw(rt, "resync")
+		script := drawScript(rt, c.ops)
+		o := c.options
+		o.Resync = rapid.SampledFrom(append([]time.Duration{0}, c.resyncs...)).Draw(rt, "resync")
 		var err error
-		synctest.Test(t, func(*testing.T) { err = match(script, settled, o) })
+		synctest.Test(t, func(*testing.T) { err = match(script, c.settled, o, c.transform) })
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -286,21 +325,59 @@ func checkMatch(t *testing.T, settled bool, o Options, resyncs ...time.Duration)
 func TestHandlersAreToldWhatClientGoTellsThem(t *testing.T) {
 	for _, queue := range []Queue{DeltaFIFO, InOrder} {
 		t.Run(queue.String(), func(t *testing.T) {
-			checkMatch(t, true, Options{Queue: queue, Hardening: unhardened}, 0)
+			check{settled: true, ops: oracleOps, options: Options{Queue: queue, Hardening: unhardened}}.run(t)
+		})
+	}
+}
+
+func TestHandlersAreToldWhatClientGoTellsThemWhenTheServerFails(t *testing.T) {
+	for _, queue := range []Queue{DeltaFIFO, InOrder} {
+		t.Run(queue.String(), func(t *testing.T) {
+			check{settled: true, ops: slices.Concat(oracleOps, oracleFaults), options: Options{Queue: queue, Hardening: unhardened}}.run(t)
 		})
 	}
 }
 
 func TestHandlersAreToldWhatClientGoToldThemWithADeltaFIFO(t *testing.T) {
 	featuretesting.SetFeatureDuringTest(t, clientfeatures.InOrderInformers, false)
-	checkMatch(t, true, Options{Hardening: unhardened}, 0)
+	check{settled: true, ops: slices.Concat(oracleOps, oracleFaults), options: Options{Hardening: unhardened}}.run(t)
+}
+
+// TestATransformThatFailsCostsWhatItCostsWithClientGo: by a watch the object. By
+// a list the whole list with an InOrder queue, with a DeltaFIFO what comes after
+// it, so each is compared with its like.
+func TestATransformThatFailsCostsWhatItCostsWithClientGo(t *testing.T) {
+	stock := unhardened
+	stock.RefuseBadObjects = true
+	for _, queue := range []Queue{DeltaFIFO, InOrder} {
+		t.Run(queue.String(), func(t *testing.T) {
+			featuretesting.SetFeatureDuringTest(t, clientfeatures.InOrderInformers, queue == InOrder)
+			check{
+				settled: true, ops: slices.Concat(oracleOps, oracleFaults),
+				options:   Options{Queue: queue, Hardening: stock},
+				transform: refuseD,
+			}.run(t)
+		})
+	}
+}
+
+// refuseD is a transform that cannot do with every third version of object d.
+func refuseD(obj any) (any, error) {
+	p, ok := obj.(*corev1.Pod)
+	if ok && p.Name == "d" && p.Labels["app"] == "0" {
+		return nil, errors.New("cannot do with it")
+	}
+	return obj, nil
 }
 
 func TestCachesEndUpAsClientGosDo(t *testing.T) {
 	for _, queue := range []Queue{DeltaFIFO, InOrder} {
 		for name, hardening := range map[string]Hardening{"hardened": {}, "unhardened": unhardened} {
 			t.Run(queue.String()+"/"+name, func(t *testing.T) {
-				checkMatch(t, false, Options{Queue: queue, Hardening: hardening}, 0, time.Second, time.Minute)
+				check{
+					ops: slices.Concat(oracleOps, oracleFaults), options: Options{Queue: queue, Hardening: hardening},
+					resyncs: []time.Duration{time.Second, time.Minute},
+				}.run(t)
 			})
 		}
 	}

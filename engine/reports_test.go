@@ -172,7 +172,7 @@ func TestForbiddenSaysWhichVerbAndWhenItTriesAgain(t *testing.T) {
 		"watch": {&script{lists: []string{"10: a@5"}, watches: []string{"E403"}}, "watch", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onScript(t, c.script, Options{}, func(i *Informer) { quiet(t, i) }, func(t *testing.T, i *Informer) {
+			onScript(t, c.script, Options{}, nil, func(t *testing.T, i *Informer) {
 				got := snapshot(t, i)
 				r := got.Reflector
 				if r.Phase != inspect.PhaseBackingOff || r.ErrorOp != c.op || r.ErrorReason != "Forbidden" || !strings.Contains(r.Error, "forbidden") {
