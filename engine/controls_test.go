@@ -247,7 +247,7 @@ func TestARelistIsOurOwnDoing(t *testing.T) {
 
 func TestARelistEndsAWait(t *testing.T) {
 	s := &script{lists: []string{"E403", "5: a@5"}}
-	onScript(t, s, Options{}, func(i *Informer) { quiet(t, i) }, func(t *testing.T, i *Informer) {
+	onScript(t, s, Options{}, nil, func(t *testing.T, i *Informer) {
 		if got := snapshot(t, i).Reflector; got.Phase != inspect.PhaseBackingOff {
 			t.Fatalf("%v, want a wait", got.Phase)
 		}

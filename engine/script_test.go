@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -131,6 +132,10 @@ func statusError(text string) *apierrors.StatusError {
 	switch text {
 	case "E403":
 		return apierrors.NewForbidden(corev1.Resource("pods"), "", nil)
+	case "E404":
+		return apierrors.NewNotFound(corev1.Resource("pods"), "")
+	case "E500":
+		return apierrors.NewInternalError(errors.New("conversion webhook failed"))
 	case "E410":
 		return apierrors.NewResourceExpired("too old resource version")
 	case "E429":
