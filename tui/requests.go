@@ -20,24 +20,15 @@ func (p *pipelineScreen) requests(t *theme, s *inspect.Snapshot, h int) []string
 		column{title: "OUTCOME", min: 24, max: 100},
 	)
 	lines := []string{p.blank(), g.header(t)}
-	for i := range s.Requests.Last[:min(len(s.Requests.Last), h-len(lines))] {
-		lines = append(lines, g.row(t, plainRow, part{}, requestCells(t, s, &s.Requests.Last[i])...))
+	for i, v := range judge(s.Requests.Last, s.At)[:min(len(s.Requests.Last), h-len(lines))] {
+		lines = append(lines, g.row(t, plainRow, part{}, requestCells(t, s, &requestRow{s.Requests.Last[i], v})...))
 	}
 	return lines
 }
 
-func requestCells(t *theme, s *inspect.Snapshot, r *inspect.Request) []cell {
-	lasted := r.Lifetime
-	if r.Ended.IsZero() {
-		lasted = s.At.Sub(r.Started)
-	}
-	outcome := cell{st: t.muted, s: string(r.Outcome)}
-	switch r.Outcome {
-	case inspect.OutcomeOpen:
-		outcome.st = t.ok
-	case inspect.OutcomeFailed, inspect.OutcomeExpired, inspect.OutcomeTooNew:
-		outcome.st = t.warn
-	}
+func requestCells(t *theme, s *inspect.Snapshot, r *requestRow) []cell {
+	glyph, st := outcomeMark(t, r)
+	outcome := cell{st: st, s: glyph + " " + r.verdict.words}
 	if r.Error != "" {
 		outcome.s += ": " + firstLine(withoutURLs(r.Error))
 	}
@@ -50,8 +41,8 @@ func requestCells(t *theme, s *inspect.Snapshot, r *inspect.Request) []cell {
 	}
 	return []cell{
 		{s: string(r.Verb)},
-		{st: t.muted, s: since(s.At, r.Started)},
-		{s: duration(lasted)},
+		{st: t.muted, s: ago(s.At, r.Started)},
+		{s: life(lasted(s.At, &r.Request))},
 		{s: number(r.Items)},
 		{st: t.muted, s: number(r.Bookmarks)},
 		{st: t.muted, s: version},

@@ -1,8 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"strconv"
-	"time"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -10,25 +11,42 @@ import (
 )
 
 // requestsScreen lists every LIST and WATCH that is remembered, the newest
-// first, and says all about the selected one.
+// first, on a common time line, and says all about the selected one: beside the
+// rows where there is room, below them where there is not.
 //
 //	how many of each, how many failed
 //	what the reflector is busy with, and when it tries again
+//	how much came over the wire, and what of it could not be read
 //	VERB ...
 //	▸ the newest one, or the selected one
-//	all that was asked for, all that came of it, the whole error
 type requestsScreen struct {
 	pane
-	rows list[inspect.Request]
-	// scale is the longest lifetime there is: that of a full bar.
-	scale time.Duration
+	table *table
+	rows  list[requestRow]
+	all   []requestRow // the newest first
+	text  string       // the filter
 	err   error
 	read  bool
 }
 
+// requestRow is a request with what is to be said of it.
+type requestRow struct {
+	inspect.Request
+	verdict verdict
+}
+
+// What requests can be sorted by.
+const (
+	byStart = "start"
+	byLife  = "life"
+	byItems = "items"
+	byVerb  = "verb"
+	byWords = "verdict"
+)
+
 func newRequestsScreen(m *Model) *requestsScreen {
-	return &requestsScreen{pane: pane{m: m}, rows: list[inspect.Request]{
-		keyOf: func(r inspect.Request) string { return strconv.FormatUint(r.ID, 10) },
+	return &requestsScreen{pane: pane{m: m}, table: m.table("requests", order{byStart, downwards}), rows: list[requestRow]{
+		keyOf: func(r requestRow) string { return strconv.FormatUint(r.ID, 10) },
 	}}
 }
 
@@ -44,18 +62,70 @@ func (p *requestsScreen) refresh(f *frame) {
 	if !f.requests.ok {
 		return
 	}
-	all := f.requests.value
-	p.read, p.scale = true, 0
-	for i := range all {
-		p.scale = max(p.scale, lasted(f.at, &all[i]))
+	p.read = true
+	judged := judge(f.requests.value, f.at)
+	p.all = make([]requestRow, len(judged))
+	for i, v := range judged {
+		p.all[i] = requestRow{f.requests.value[i], v}
 	}
-	p.rows.show(all, 0, len(all), len(all))
+	p.arrange()
+}
+
+// arrange filters the requests and puts them in order.
+func (p *requestsScreen) arrange() {
+	keep := inspect.Match(p.text)
+	rows := make([]requestRow, 0, len(p.all))
+	for _, r := range p.all {
+		if keep == nil || keep(string(r.Verb)+" "+r.verdict.words+" "+r.ResourceVersion+" "+r.Error) {
+			rows = append(rows, r)
+		}
+	}
+	now := p.m.frame.at
+	rows = sortRows(rows, p.table.order, func(a, b *requestRow, by string) int {
+		switch by {
+		case byLife:
+			return cmp.Compare(lasted(now, &a.Request), lasted(now, &b.Request))
+		case byItems:
+			return cmp.Compare(a.Items, b.Items)
+		case byVerb:
+			return strings.Compare(string(a.Verb), string(b.Verb))
+		case byWords:
+			return strings.Compare(a.verdict.words, b.verdict.words)
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	p.rows.show(rows, 0, len(rows), len(p.all))
+}
+
+func (p *requestsScreen) filter() string { return p.text }
+
+func (p *requestsScreen) setFilter(text string) {
+	if text != p.text {
+		p.text = text
+		p.rows.home()
+		p.arrange()
+	}
+}
+
+func (p *requestsScreen) back() bool {
+	if p.text == "" {
+		return false
+	}
+	p.setFilter("")
+	return true
 }
 
 func (p *requestsScreen) handle(a Action) tea.Cmd {
+	if p.table.handle(a, p.columns()) {
+		p.rows.home()
+		p.arrange()
+		return nil
+	}
 	p.rows.handle(a)
 	return nil
 }
+
+func (p *requestsScreen) tableShown() (*table, []column) { return p.table, p.columns() }
 
 func (p *requestsScreen) wheel(n int) { p.rows.scroll(n) }
 
@@ -63,17 +133,34 @@ func (p *requestsScreen) wheel(n int) { p.rows.scroll(n) }
 // them.
 const requestsTop = 4
 
-func (p *requestsScreen) click(_, y int) tea.Cmd {
-	p.rows.click(y - requestsTop)
+func (p *requestsScreen) click(x, y int) tea.Cmd {
+	if y == requestsTop-1 {
+		if c := p.table.grid(p.tableWidth(), p.columns()).at(x); c != nil && c.by != "" {
+			p.table.sortBy(c)
+			p.rows.home()
+			p.arrange()
+		}
+	} else if x < p.tableWidth() {
+		p.rows.click(y - requestsTop)
+	}
 	return nil
 }
 
 func (p *requestsScreen) hints() []hint {
-	return []hint{{ActionDown, "older"}, {ActionUp, "newer"}, {ActionTop, "newest"}, {ActionFreeze, "freeze"}}
+	return []hint{{ActionDown, "older"}, {ActionUp, "newer"}, {ActionFilter, "filter"}, {ActionSort, "sort"}, {ActionColumns, "columns"}, {ActionFreeze, "freeze"}}
 }
 
 func (p *requestsScreen) status() string {
-	return place(p.rows.cursor, p.rows.matched, p.rows.total, "")
+	return place(p.rows.cursor, p.rows.matched, p.rows.total, p.text)
+}
+
+// tableWidth is how wide the table is: what the second pane leaves of the width,
+// where there is one.
+func (p *requestsScreen) tableWidth() int {
+	if panes(p.w) == 1 {
+		return p.w
+	}
+	return p.w - min(max(p.w*2/5, 46), 76)
 }
 
 func (p *requestsScreen) lines() []string {
@@ -87,27 +174,52 @@ func (p *requestsScreen) lines() []string {
 	lines := p.head(t, s)
 	if p.rows.matched == 0 {
 		p.rows.setHeight(1)
+		if p.text != "" {
+			return append(lines, message(t, p.w, p.h-len(lines), "no request matches "+p.text, count(len(p.all), "request is", "requests are")+" remembered. Searched are verb, verdict, resource version and error.")...)
+		}
 		return append(lines, message(t, p.w, p.h-len(lines), "no requests yet",
 			"Every LIST and WATCH that the reflector makes stands here, with what was asked for and what came of it.")...)
+	}
+	if w := p.tableWidth(); w < p.w {
+		h := p.h - len(lines)
+		p.rows.setHeight(h - 1)
+		return append(lines, beside(p.rowLines(t, s, w, h), p.detailPane(t, s, p.w-w, h))...)
 	}
 	// What is kept for the details does not depend on the selected one, so that
 	// the rows stand still while the user goes through them.
 	below := max(min(p.h/2, 14), 7)
 	p.rows.setHeight(min(max(p.h-requestsTop-below, 2), p.rows.matched))
-	g := p.grid()
-	lines = append(lines, g.header(t))
-	lines = append(lines, p.rows.draw(p.w, func(r inspect.Request, selected bool) string {
-		return g.row(t, chosen(selected, true), part{}, p.cells(t, s, &r, g.widths[len(g.widths)-1])...)
-	})...)
+	lines = append(lines, p.rowLines(t, s, p.w, p.rows.height+1)...)
 	if row, ok := p.rows.selected(); ok {
 		lines = append(lines, p.blank())
-		lines = append(lines, p.detail(t, s, &row, p.h-len(lines))...)
+		lines = append(lines, requestDetail(t, s, &row, p.w, p.h-len(lines))...)
 	}
 	return block(lines, p.w, p.h)
 }
 
-// head says how many requests there were, and what comes next: always the same
-// lines.
+// detailPane says all about the selected request beside the rows.
+func (p *requestsScreen) detailPane(t *theme, s *inspect.Snapshot, w, h int) []string {
+	lines := []string{newLine(w).String()}
+	if row, ok := p.rows.selected(); ok {
+		lines = append(lines, requestDetail(t, s, &row, w, h-1)...)
+	}
+	return block(lines, w, h)
+}
+
+// rowLines are the titles and the rows.
+func (p *requestsScreen) rowLines(t *theme, s *inspect.Snapshot, w, h int) []string {
+	g := p.table.grid(w, p.columns())
+	axis := p.axis(s.At)
+	found := highlighter(p.text)
+	lines := []string{g.header(t)}
+	lines = append(lines, p.rows.draw(w, func(r requestRow, selected bool) string {
+		return g.row(t, chosen(selected, true), part{}, requestLine(t, s, &r, axis, g.widths, found)...)
+	})...)
+	return block(lines, w, h)
+}
+
+// head says how many requests there were, what comes next and how much came:
+// always the same lines.
 func (p *requestsScreen) head(t *theme, s *inspect.Snapshot) []string {
 	v := &s.Requests
 	counts := []segment{
@@ -130,246 +242,39 @@ func (p *requestsScreen) head(t *theme, s *inspect.Snapshot) []string {
 	if next := nextAttempt(s); next != "" {
 		phase = append(phase, seg(0, t.warn, next))
 	}
+	if len(p.all) > 0 {
+		if newest := &p.all[0]; newest.Verb == inspect.VerbWatchList && newest.Ended.IsZero() && !newest.Marked.IsZero() {
+			phase = append(phase, seg(1, t.muted, "by the watch-list, which goes on as a watch"))
+		}
+	}
 	line := func(segments []segment) string {
 		return newLine(p.w).skip(gutter).segments(3, segments...).String()
 	}
-	return []string{line(counts), line(phase), p.blank()}
+	if s.Traffic == nil {
+		phase = append(phase, seg(2, t.faint, "bytes are not counted"))
+	}
+	return []string{line(counts), line(phase), line(trafficSegments(t, s))}
 }
 
-// grid returns the columns that have room. There go first: the bar, the match,
-// bookmarks, pages, what was returned, the status, what was asked for, how long
-// it lasted; never verb, ago, items, outcome.
-func (p *requestsScreen) grid() grid {
-	return newGrid(p.w,
-		fixedLeft("VERB", 9, 0),
-		fixed("AGO", 6, 0),
-		fixed("LASTED", 6, 1),
-		fixedLeft("of "+duration(p.scale), 12, 8),
-		fixed("ASKED RV", 12, 2),
-		fixedLeft("MATCH", 12, 7),
-		fixed("RETURNED", 12, 4),
-		fixed("PAGES", 5, 5),
-		fixed("ITEMS", 9, 0),
-		fixed("BOOKMARKS", 9, 6),
-		fixed("CODE", 4, 3),
-		fixedLeft("OUTCOME", 9, 0),
-		column{title: "NEXT", min: 14, max: 30},
-	)
-}
-
-// cells are one row; room is the width of the last column.
-func (p *requestsScreen) cells(t *theme, s *inspect.Snapshot, r *inspect.Request, room int) []cell {
-	life := lasted(s.At, r)
-	glyph, st := outcomeMark(t, r)
-	code := cell{st: t.faint, s: dash}
-	if r.Code != 0 {
-		code = cell{s: strconv.Itoa(r.Code)}
-		if r.Code >= 400 {
-			code.st = st
-		}
+// trafficSegments say how much came over the wire, and what could not be read;
+// none where it is not counted.
+func trafficSegments(t *theme, s *inspect.Snapshot) []segment {
+	v := s.Traffic
+	if v == nil {
+		return nil
 	}
-	next := cell{st: t.muted, s: nextStep(s.At, r)}
-	if width(clean(next.s)) > room {
-		next.s = r.Next // when it comes is among the details
+	out := []segment{
+		seg(0, "", byteCount(int64(v.Bytes))+" in "+count(v.Events, "event", "events")),
+		seg(0, "", byteCount(int64(v.ByteRate))+"/s"),
+		seg(3, t.muted, count(v.Streams, "stream", "streams")),
 	}
-	if r.NextAt.After(s.At) {
-		next.st = t.warn
+	if v.Undecodable == 0 {
+		return append(out, seg(2, t.muted, "all could be read"))
 	}
-	pages, bookmarks := cell{st: t.faint, s: dash}, cell{st: t.muted, s: number(r.Bookmarks)}
-	if r.Verb == inspect.VerbList {
-		pages, bookmarks = cell{st: t.muted, s: number(r.Pages)}, pages // it gets no bookmarks
-	}
-	return []cell{
-		{s: string(r.Verb)},
-		{st: t.muted, s: since(s.At, r.Started)},
-		{s: duration(life)},
-		{st: st, s: bar(float64(life), float64(p.scale), 12)},
-		{st: t.muted, s: orDash(r.ResourceVersion)},
-		{st: t.muted, s: orDash(r.Match)},
-		{st: t.muted, s: orDash(r.Returned)},
-		pages,
-		{s: number(r.Items)},
-		bookmarks,
-		code,
-		{st: st, s: glyph + " " + string(r.Outcome)},
-		next,
-	}
-}
-
-// detail says everything about one request in at most h lines; the error takes
-// what the rest leaves.
-func (p *requestsScreen) detail(t *theme, s *inspect.Snapshot, r *inspect.Request, h int) []string {
-	const label = 10
-	row := func(name string, segments ...segment) string {
-		return newLine(p.w).skip(gutter).left(t.muted, name, label).segments(3, segments...).String()
-	}
-	glyph, st := outcomeMark(t, r)
-	title := newLine(p.w).skip(gutter).put(t.title, string(r.Verb)+" no. "+strconv.FormatUint(r.ID, 10)).skip(3).
-		put(st, glyph+" "+string(r.Outcome)).put(t.muted, " — "+meaning(r))
-	lines := []string{title.String(), row("asked", askedSegments(t, r)...), row("got", gotSegments(t, r)...)}
-	when := []segment{seg(0, "", "started "+clock(r.Started)+", "+since(s.At, r.Started)+" ago")}
-	if r.Ended.IsZero() {
-		when = append(when, seg(0, "", "open for "+duration(lasted(s.At, r))))
-	} else {
-		when = append(when, seg(0, "", "lasted "+duration(lasted(s.At, r))), seg(1, t.muted, "ended "+clock(r.Ended)))
-	}
-	lines = append(lines, row("when", when...))
-	if next := nextStep(s.At, r); next != "" {
-		segments := []segment{seg(0, "", next)}
-		if !r.NextAt.IsZero() {
-			segments = append(segments, seg(1, t.muted, "at "+clock(r.NextAt)))
-		}
-		lines = append(lines, row("next", segments...))
-	}
-	lines = lines[:min(len(lines), max(h, 0))]
-	if r.Error != "" {
-		for i, l := range wrap(clean(r.Error), p.w-gutter-label-gutter, h-len(lines)) {
-			name := ""
-			if i == 0 {
-				name = "error"
-			}
-			lines = append(lines, newLine(p.w).skip(gutter).left(t.muted, name, label).put("", l).String())
-		}
-	}
-	return lines
-}
-
-func askedSegments(t *theme, r *inspect.Request) []segment {
-	version := seg(0, "", "rv "+r.ResourceVersion)
-	switch {
-	case r.ResourceVersion == "" && r.Verb == inspect.VerbWatch:
-		version = seg(0, "", "no rv: from now on")
-	case r.ResourceVersion == "":
-		version = seg(0, "", "no rv: the newest there is")
-	case r.ResourceVersion == "0" && r.Verb == inspect.VerbList:
-		version = seg(0, "", "rv 0: whatever the server has cached")
-	}
-	out := []segment{version}
-	if r.Match != "" {
-		out = append(out, seg(1, "", "match "+r.Match))
-	}
-	if r.Limit > 0 {
-		out = append(out, seg(2, "", "limit "+number(r.Limit)+" a page"))
-	}
-	if r.Timeout > 0 {
-		out = append(out, seg(2, "", "timeout "+duration(r.Timeout)))
-	} else if r.Verb != inspect.VerbList {
-		out = append(out, seg(3, t.muted, "no timeout"))
+	out = append(out, seg(0, t.warn, "⚠ "+number(v.Undecodable)+" could not be read"))
+	if len(v.Quarantine) > 0 {
+		q := &v.Quarantine[0]
+		out = append(out, seg(1, "", "the last "+since(s.At, q.At)+" ago, "+q.Event+" of "+byteCount(int64(q.Size))+": "+firstLine(q.Reason)))
 	}
 	return out
-}
-
-func gotSegments(t *theme, r *inspect.Request) []segment {
-	out := []segment{seg(0, t.muted, "no rv")}
-	if r.Returned != "" {
-		out[0] = seg(0, "", "rv "+r.Returned)
-	}
-	if r.Code != 0 {
-		out = append(out, seg(0, "", "HTTP "+strconv.Itoa(r.Code)))
-	}
-	out = append(out, seg(0, "", count(max(r.Items, 0), "item", "items")))
-	if r.Verb == inspect.VerbList {
-		return append(out, seg(1, "", "on "+count(max(r.Pages, 0), "page", "pages")))
-	}
-	return append(out, seg(1, "", count(max(r.Bookmarks, 0), "bookmark", "bookmarks")))
-}
-
-// outcomeMark is how an outcome looks, with and without colour.
-func outcomeMark(t *theme, r *inspect.Request) (glyph string, st style) {
-	switch r.Outcome {
-	case inspect.OutcomeOpen:
-		return "●", t.ok
-	case inspect.OutcomeOK:
-		if r.Ended.IsZero() {
-			return "●", t.ok // a WATCHLIST that goes on as a watch
-		}
-		return "✓", t.ok
-	case inspect.OutcomeClosed, inspect.OutcomeStopped:
-		return "○", t.muted
-	case inspect.OutcomeRefused:
-		return "×", t.warn
-	case inspect.OutcomeExpired, inspect.OutcomeTooNew:
-		return "⚠", t.warn
-	}
-	return "⚠", t.bad
-}
-
-// meaning says what an outcome stands for.
-func meaning(r *inspect.Request) string {
-	switch r.Outcome {
-	case inspect.OutcomeOpen:
-		return "under way"
-	case inspect.OutcomeOK:
-		if r.Verb == inspect.VerbWatchList {
-			return "all initial objects came, the stream goes on as a watch"
-		}
-		return "complete"
-	case inspect.OutcomeClosed:
-		return "the server ended the stream, as it does"
-	case inspect.OutcomeExpired:
-		return "the resource version is too old for the server"
-	case inspect.OutcomeTooNew:
-		return "the server does not know the resource version yet"
-	case inspect.OutcomeRefused:
-		return "this server streams no initial lists"
-	case inspect.OutcomeStopped:
-		return "ended by the informer"
-	}
-	return failureOf(r.Code)
-}
-
-// failureOf says what an HTTP status means for a reflector.
-func failureOf(code int) string {
-	switch {
-	case code == 0:
-		return "no answer from the server"
-	case code == 401:
-		return "the server does not know who asks"
-	case code == 403:
-		return "the server forbids it"
-	case code == 404:
-		return "the server has no such resource"
-	case code == 429:
-		return "the server is asked too often"
-	case code >= 500:
-		return "the server could not"
-	}
-	return "the server refused"
-}
-
-// nextStep says what followed a request or will, and when.
-func nextStep(now time.Time, r *inspect.Request) string {
-	switch {
-	case r.Next == "" || r.NextAt.IsZero():
-		return r.Next
-	case r.NextAt.After(now):
-		return r.Next + " in " + duration(r.NextAt.Sub(now).Truncate(100*time.Millisecond))
-	}
-	if waited := r.NextAt.Sub(r.Ended); waited > 0 && !r.Ended.IsZero() {
-		return r.Next + " after " + duration(waited.Truncate(100*time.Millisecond))
-	}
-	return r.Next
-}
-
-// lasted is how long a request took, or has taken so far.
-func lasted(now time.Time, r *inspect.Request) time.Duration {
-	if r.Ended.IsZero() {
-		return max(now.Sub(r.Started), 0)
-	}
-	return r.Lifetime
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return dash
-	}
-	return s
-}
-
-// clock writes the time of day, which is what logs are searched for.
-func clock(t time.Time) string {
-	if t.IsZero() {
-		return dash
-	}
-	return t.Format("15:04:05.000")
 }

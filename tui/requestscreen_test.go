@@ -57,7 +57,7 @@ func TestRequestsAreReadOnlyWhereTheyAreShown(t *testing.T) {
 
 func TestAnAttemptToComeCountsDown(t *testing.T) {
 	f := refused()
-	u := newUser(t, f, 120, 30)
+	u := newUser(t, f, 200, 30)
 	u.press("7")
 	for _, want := range []string{"attempt 4 failed, next in 3.2s", "retry in 3.2s", "retry after 2.0s"} {
 		if u.line(want) == "" {
@@ -73,46 +73,167 @@ func TestAnAttemptToComeCountsDown(t *testing.T) {
 	}
 }
 
-// TestOutcomesReadWithoutColour: each outcome has a word of its own, and a mark
-// that sets apart what went well, what ended and what went wrong.
+// TestOutcomesReadWithoutColour: each outcome has a mark that sets apart what is
+// open, what went well, what ended and what went wrong.
 func TestOutcomesReadWithoutColour(t *testing.T) {
 	theme := newTheme(true)
 	for outcome, want := range map[inspect.Outcome]string{
 		inspect.OutcomeOpen: "●", inspect.OutcomeOK: "✓", inspect.OutcomeClosed: "○", inspect.OutcomeStopped: "○",
 		inspect.OutcomeRefused: "×", inspect.OutcomeExpired: "⚠", inspect.OutcomeTooNew: "⚠", inspect.OutcomeFailed: "⚠",
 	} {
-		if glyph, _ := outcomeMark(theme, &inspect.Request{Outcome: outcome, Ended: epoch}); glyph != want {
+		r := inspect.Request{Outcome: outcome, Started: epoch.Add(-time.Hour), Ended: epoch, Lifetime: time.Hour}
+		row := requestRow{r, judge([]inspect.Request{r}, epoch)[0]}
+		if glyph, _ := outcomeMark(theme, &row); glyph != want {
 			t.Errorf("%s is marked %s, want %s", outcome, glyph, want)
 		}
 	}
-	if glyph, _ := outcomeMark(theme, &inspect.Request{Verb: inspect.VerbWatchList, Outcome: inspect.OutcomeOK}); glyph != "●" {
-		t.Errorf("a watch-list that goes on as a watch is marked %s", glyph)
+}
+
+// TestAnOpenWatchListIsAWatch: it is not called done, and what came before its
+// end marker is told apart from what came since.
+func TestAnOpenWatchListIsAWatch(t *testing.T) {
+	f := newFake(20)
+	f.requests = []inspect.Request{{
+		ID: 1, Verb: inspect.VerbWatchList, Outcome: inspect.OutcomeOK, Started: epoch.Add(-60 * time.Second), Marked: epoch.Add(-45 * time.Second),
+		Items: 1060, Initial: 1000,
+	}}
+	for _, w := range []int{80, 120, 200} {
+		u := newUser(t, f, w, 30)
+		u.press("7").expect("● open, watching", "1,000 initial items", "60 events since", "complete after 15s", "goes on as a watch")
+		row := u.marked()
+		if strings.Contains(row, " ok") || !strings.Contains(row, "█━") {
+			t.Errorf("at %d columns: %s", w, row)
+		}
 	}
 }
 
-func TestTheLongestRequestHasTheFullBar(t *testing.T) {
+// TestVerdicts looks at requests together with their neighbours.
+func TestVerdicts(t *testing.T) {
+	now := epoch
+	watch := func(rv string, life time.Duration, items int, outcome inspect.Outcome) inspect.Request {
+		return inspect.Request{Verb: inspect.VerbWatch, ResourceVersion: rv, Started: now.Add(-life), Ended: now, Lifetime: life, Items: items, Outcome: outcome, Timeout: 7 * time.Minute}
+	}
+	list := func(rv string) inspect.Request {
+		return inspect.Request{Verb: inspect.VerbList, Outcome: inspect.OutcomeOK, Started: now, Ended: now, Returned: rv}
+	}
+	stream := func(outcome inspect.Outcome, life time.Duration, marked bool) inspect.Request {
+		r := inspect.Request{Verb: inspect.VerbWatchList, Outcome: outcome, Started: now.Add(-life), Lifetime: life}
+		if outcome != inspect.OutcomeOpen && outcome != inspect.OutcomeOK {
+			r.Ended = now
+		}
+		if marked {
+			r.Marked = r.Started
+		}
+		return r
+	}
+	repeat := func(n int, rs ...inspect.Request) (out []inspect.Request) {
+		for range n {
+			out = append(out, rs...)
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		requests []inspect.Request // the newest first
+		at       int
+		want     string
+		bad      bool
+	}{
+		"one relist puts a 410 right":      {[]inspect.Request{watch("20", time.Minute, 1, inspect.OutcomeClosed), list("20"), watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 2, "normal 410", false},
+		"a marked stream puts it right":    {[]inspect.Request{stream(inspect.OutcomeOK, time.Minute, true), watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 1, "normal 410", false},
+		"nothing has put it right yet":     {[]inspect.Request{watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 0, "expired", true},
+		"the same version expires":         {repeat(5, watch("10", time.Millisecond, 0, inspect.OutcomeExpired), list("10")), 0, "stuck rv ×5", true},
+		"other versions expire":            {[]inspect.Request{watch("20", time.Minute, 0, inspect.OutcomeExpired), list("20"), watch("10", time.Minute, 0, inspect.OutcomeExpired)}, 0, "expired", true},
+		"closed at once":                   {repeat(3, watch("10", time.Millisecond, 0, inspect.OutcomeClosed), list("10")), 0, "short watch ×3", true},
+		"closed young with an event":       {repeat(2, watch("10", time.Millisecond, 1, inspect.OutcomeClosed)), 0, "closed young", false},
+		"always closed young":              {repeat(9, watch("10", time.Millisecond, 1, inspect.OutcomeClosed)), 0, "loop without brake", true},
+		"a timeout on the way":             {repeat(4, watch("10", 10*time.Second, 2, inspect.OutcomeClosed)), 0, "cut at 10s ×4", true},
+		"its own timeout":                  {repeat(4, watch("10", 7*time.Minute, 2, inspect.OutcomeClosed)), 0, "closed", false},
+		"an old stream without marker":     {[]inspect.Request{stream(inspect.OutcomeOpen, time.Minute, false)}, 0, "no end marker", true},
+		"a young stream without marker":    {[]inspect.Request{stream(inspect.OutcomeOpen, time.Second, false)}, 0, "receiving", false},
+		"a stream closed without marker":   {[]inspect.Request{stream(inspect.OutcomeClosed, time.Minute, false)}, 0, "no end marker", true},
+		"a stream closed after its marker": {[]inspect.Request{stream(inspect.OutcomeClosed, time.Minute, true)}, 0, "closed", false},
+		"forbidden":                        {[]inspect.Request{{Verb: inspect.VerbList, Outcome: inspect.OutcomeFailed, Code: 403, Ended: now}}, 0, "forbidden", true},
+	} {
+		got := judge(c.requests, now)[c.at]
+		if got.words != c.want || got.bad != c.bad || got.meaning == "" {
+			t.Errorf("%s: %+v, want %s, bad %v", name, got, c.want, c.bad)
+		}
+	}
+}
+
+// TestNoRequestLastsLongerThanItIsAgo compares the two columns.
+func TestNoRequestLastsLongerThanItIsAgo(t *testing.T) {
+	units := func(s string) time.Duration {
+		if s == "<1s" {
+			return time.Second
+		}
+		s = strings.ReplaceAll(s, "d", "h") // days and hours compare as they are
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for ms := range 25_000 {
+		d := time.Duration(ms) * time.Millisecond
+		if a, l := ago(epoch, epoch.Add(-d)), life(d); units(l) > units(a) {
+			t.Fatalf("%v ago is %s, and lasted %s", d, a, l)
+		}
+	}
+}
+
+func TestWhatTheServerDidNotGrantIsSaid(t *testing.T) {
 	f := newFake(20)
 	f.requests = []inspect.Request{
-		{ID: 2, Verb: inspect.VerbWatch, Started: epoch.Add(-100 * time.Second), Outcome: inspect.OutcomeOpen},
-		{ID: 1, Verb: inspect.VerbList, Started: epoch.Add(-150 * time.Second), Ended: epoch.Add(-100 * time.Second), Lifetime: 50 * time.Second, Outcome: inspect.OutcomeOK},
+		{ID: 2, Verb: inspect.VerbWatch, Started: epoch.Add(-10 * time.Second), Ended: epoch, Lifetime: 10 * time.Second, Timeout: 7 * time.Minute, Items: 1, Outcome: inspect.OutcomeClosed},
+		{ID: 1, Verb: inspect.VerbList, Started: epoch.Add(-12 * time.Second), Ended: epoch.Add(-10 * time.Second), Limit: 500, Items: 48211, Pages: 1, ResourceVersion: "0", Outcome: inspect.OutcomeOK},
 	}
-	u := newUser(t, f, 200, 30)
+	u := newUser(t, f, 80, 30)
+	u.press("7").expect("a timeout of 7m0s: it ended after 10s")
+	u.press("j").expect("pages of 500", "it does not page")
+}
+
+func TestTheTrafficIsShownWhereItIsCounted(t *testing.T) {
+	f := newFake(20)
+	u := newUser(t, f, 120, 30)
+	u.press("7").expect("bytes are not counted")
+	f.bump(func() {
+		f.snapshot.Traffic = &inspect.TrafficVitals{Streams: 2, Bytes: 3 << 20, Events: 31204, ByteRate: 4096, Undecodable: 2, Quarantine: []inspect.Undecodable{
+			{At: epoch.Add(-9 * time.Second), Event: "MODIFIED", Reason: "spec.name: not a string", Size: 2048},
+		}}
+	})
+	u.look()
+	u.expect("3.0M in 31,204 events", "4.0k/s", "⚠ 2 could not be read", "the last 9s ago, MODIFIED of 2.0k: spec.name: not a string")
+}
+
+// TestTheTimeLineIsOfWhatIsInSight: all bars have one axis.
+func TestTheTimeLineIsOfWhatIsInSight(t *testing.T) {
+	f := newFake(20)
+	f.requests = []inspect.Request{
+		{ID: 2, Verb: inspect.VerbWatch, Started: epoch.Add(-50 * time.Second), Outcome: inspect.OutcomeOpen},
+		{ID: 1, Verb: inspect.VerbList, Started: epoch.Add(-100 * time.Second), Ended: epoch.Add(-50 * time.Second), Lifetime: 50 * time.Second, Outcome: inspect.OutcomeOK},
+	}
+	u := newUser(t, f, 80, 30)
 	u.press("7")
-	bars := func(row string) int { return strings.Count(u.line(row), "█") }
-	if bars("● open") != 12 || bars("✓ ok") != 6 || u.line("of 1m40s") == "" {
-		t.Errorf("bars of %d and %d cells, want 12 and 6 on a scale to 1m40s:\n%s", bars("● open"), bars("✓ ok"), u.sees())
+	open, done := u.line("● open"), u.line("✓ complete")
+	thin, thick := strings.Count(open, "━"), strings.Count(done, "█")
+	if thin < 4 || thin-thick > 1 || thick-thin > 1 || u.line("-1m40s…now") == "" {
+		t.Errorf("the bars do not follow each other on an axis of 1m40s:\n%s", u.sees())
+	}
+	if strings.Index(open, "━") <= strings.Index(done, "█") {
+		t.Errorf("the older one is not left of the newer:\n%s\n%s", done, open)
 	}
 }
 
 // TestRequestColumnsGoInOrder narrows the table of requests.
 func TestRequestColumnsGoInOrder(t *testing.T) {
-	p := newRequestsScreen(nil)
-	gone := []string{"of 0s", "MATCH", "BOOKMARKS", "PAGES", "RETURNED", "CODE", "ASKED RV", "LASTED"}
+	u := newUser(t, newFake(20).requested(4), 120, 40)
+	p := u.m.screens[screenRequests].(*requestsScreen)
+	gone := []string{"MATCH", "BOOKMARKS", "PAGES", "RETURNED", "CODE", "ASKED RV", "NEXT", "LASTED"}
 	dropped := 0
-	for w := 180; w >= leastWidth; w-- {
-		p.w = w
-		header := p.grid().header(newTheme(true))
-		for _, must := range []string{"VERB", "AGO", "ITEMS", "OUTCOME", "NEXT"} {
+	for w := 190; w >= leastWidth; w-- {
+		header := p.table.grid(w, p.columns()).header(newTheme(true))
+		for _, must := range []string{"VERB", "AGO", "ITEMS", "VERDICT"} {
 			if !strings.Contains(header, must) {
 				t.Errorf("at %d columns %s is gone", w, must)
 			}
