@@ -63,7 +63,10 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 	if reached != "" && len(s.failed) == 0 { // else the store is not there yet
 		i.store.Bookmark(reached)
 	}
-	i.processor.Publish(s.notifications)
+	due := i.processor.Publish(s.notifications)
+	if i.moments.on.Load() {
+		i.moments.note(s.notifications, due, i.processor.Clock(began))
+	}
 	i.count(len(s.ops), time.Since(began))
 	failed := s.failed
 	clear(s.ops) // don't keep objects alive until the next batch
@@ -135,12 +138,14 @@ func (i *Informer) notifications(batch []deltafifo.Entry) {
 			continue
 		}
 		note := notification(op, e)
+		note.Arrived = i.processor.Clock(e.Arrived)
 		if note.Kind != processor.Delete {
 			i.mutations.AddObject(note.New)
 		}
 		if i.options.Hardening.SplitIdentity && otherObject(&note) {
 			s.notifications = append(s.notifications, processor.Notification{
-				Kind: processor.Delete, Cause: note.Cause, Old: cache.DeletedFinalStateUnknown{Key: op.Key, Obj: note.Old},
+				Key: op.Key, Kind: processor.Delete, Cause: note.Cause, Arrived: note.Arrived,
+				Old: cache.DeletedFinalStateUnknown{Key: op.Key, Obj: note.Old},
 			})
 			note.Kind, note.Old, note.DueOnly = processor.Add, nil, false
 		}
@@ -164,7 +169,7 @@ func otherObject(n *processor.Notification) bool {
 
 // notification says what handlers are told of one delta that the store took.
 func notification(op *store.Op, e *deltafifo.Entry) processor.Notification {
-	note := processor.Notification{Cause: e.Cause, New: op.Object}
+	note := processor.Notification{Key: op.Key, Cause: e.Cause, New: op.Object}
 	switch {
 	case op.Delete:
 		// As in client-go, handlers are given the object of the delta: a

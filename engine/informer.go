@@ -58,6 +58,7 @@ type Informer struct {
 	lw         cache.ListerWatcher
 	synced     chan struct{} // closed once the first list has been applied
 	viewers    viewers
+	moments    moments
 	// quarantined lists what the intake and HandleDeltas set aside.
 	quarantined quarantine
 

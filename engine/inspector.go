@@ -28,6 +28,7 @@ func (i *Informer) Snapshot(context.Context) (inspect.Snapshot, error) {
 	if len(s.Quarantine) > 0 {
 		s.Handle.LastKey, s.Handle.LastError = s.Quarantine[0].Key, s.Quarantine[0].Error
 	}
+	s.Lost.Moments = i.moments.missed()
 	queue, reflector := i.stages()
 	s.Queue = inspect.QueueVitals{Kind: i.options.Queue.String()}
 	if queue != nil {

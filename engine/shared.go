@@ -78,11 +78,12 @@ func (i *Informer) AddNamedEventHandler(name string, h cache.ResourceEventHandle
 // handled, it is given the store as it is, and then what comes after.
 func (i *Informer) addListenerLocked(h cache.ResourceEventHandler, o processor.ListenerOptions) (*processor.Listener, error) {
 	if i.state == inspect.StateCreated {
-		return i.processor.Add(h, o, nil)
+		return i.processor.Add(h, o, nil, nil)
 	}
 	i.handleMu.Lock()
 	defer i.handleMu.Unlock()
-	return i.processor.Add(h, o, i.store.List())
+	keys, objects := i.store.Snapshot()
+	return i.processor.Add(h, o, keys, objects)
 }
 
 // grantLocked turns the resync period that a handler asks for into the one it

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/tools/cache"
-
 	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/journal"
 	"github.com/informeter/informeter/engine/processor"
@@ -56,13 +54,14 @@ func (i *Informer) addJournal(v *viewers) error {
 		return inspect.ErrStopped
 	}
 	j := journal.New()
-	listener, err := i.addListenerLocked(journalHandler{j, i.keyFunc}, processor.ListenerOptions{
+	listener, err := i.addListenerLocked(journalHandler{j}, processor.ListenerOptions{
 		Name: explorerName, Explorer: true, Now: time.Now(),
 	})
 	if err != nil {
 		return err
 	}
 	v.journal, v.listener = j, listener
+	i.beginMoments()
 	return nil
 }
 
@@ -78,24 +77,20 @@ func (i *Informer) close() {
 		panic("bug: " + err.Error())
 	}
 	v.journal, v.listener = nil, nil
+	i.endMoments()
 }
 
 // journalHandler lets a journal be a listener. The processor calls
 // OnNotification in place of the methods of the embedded handler.
 type journalHandler struct {
 	journal *journal.Journal
-	keyFunc cache.KeyFunc
 }
 
 var _ processor.Observer = journalHandler{}
 
 // OnNotification tells the journal what every listener is told, and why.
 func (h journalHandler) OnNotification(n *processor.Notification) {
-	key, err := h.keyFunc(n.Object())
-	if err != nil {
-		return // it was stored under a key once: not possible
-	}
-	h.journal.Observe(&journal.Event{Key: key, Cause: n.Cause, Old: n.Old, New: n.New, At: time.Unix(0, n.At)})
+	h.journal.Observe(&journal.Event{Key: n.Key, Cause: n.Cause, Old: n.Old, New: n.New, At: time.Unix(0, n.At)})
 }
 
 // OnAdd, OnUpdate and OnDelete make it a cache.ResourceEventHandler.

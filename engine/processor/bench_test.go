@@ -37,7 +37,7 @@ func startBenchmark(b *testing.B, handlers int, o ListenerOptions) (p *Processor
 	p, done = New(Options{}), new(sync.WaitGroup)
 	for i := range handlers {
 		o.Name = fmt.Sprint(i)
-		if _, err := p.Add(&counter{left: window, done: done}, o, nil); err != nil {
+		if _, err := p.Add(&counter{left: window, done: done}, o, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -91,7 +91,7 @@ func BenchmarkResync(b *testing.B) {
 	for _, handlers := range []int{1, 4, 16, 64} {
 		b.Run(fmt.Sprintf("handlers=%d/batch=512", handlers), func(b *testing.B) {
 			p, done := startBenchmark(b, handlers-1, ListenerOptions{})
-			if _, err := p.Add(&counter{left: window, done: done}, ListenerOptions{ResyncGranted: 1}, nil); err != nil {
+			if _, err := p.Add(&counter{left: window, done: done}, ListenerOptions{ResyncGranted: 1}, nil, nil); err != nil {
 				b.Fatal(err)
 			}
 			p.ShouldResync(time.Now())

@@ -24,6 +24,7 @@ const (
 type record struct {
 	ended int64 // on the processor's clock
 	took  time.Duration
+	seq   uint64 // of the notification
 	cause inspect.Cause
 }
 
@@ -57,8 +58,11 @@ type ledger struct {
 	// position if it stands nowhere. Entries [from.index, runEnd) of its chunk
 	// are for the listener and being delivered since runBegan; there is no such
 	// run if runEnd is from.index.
+	// stood is the number of the position where it stood last if it stands
+	// nowhere.
 	from     position
 	fromDone uint64
+	stood    uint64
 	runEnd   int
 	runBegan int64
 
@@ -67,6 +71,9 @@ type ledger struct {
 	rounds     uint64
 	roundBegan int64
 	roundGap   time.Duration
+
+	// deliveries has the last calls that were settled, while they are recorded.
+	deliveries *tap.Ring[delivery]
 
 	panics    uint64
 	lastPanic string
@@ -106,6 +113,9 @@ func (g *ledger) settleLocked(done uint64) {
 		g.time.Record(now, r.took, 1)
 		g.causes.Add(r.cause, 1)
 		g.busy.add(r.took)
+		if g.deliveries != nil && r.seq != 0 {
+			*g.deliveries.Next() = delivery{seq: r.seq, ended: r.ended, took: r.took}
+		}
 	}
 }
 
@@ -113,6 +123,13 @@ func (g *ledger) settleLocked(done uint64) {
 func (g *ledger) at(pos position, done uint64) {
 	g.mu.Lock()
 	g.from, g.fromDone, g.runEnd = pos, done, pos.index
+	g.mu.Unlock()
+}
+
+// rest says that the listener lets go of the log where it stands.
+func (g *ledger) rest(stood, done uint64) {
+	g.mu.Lock()
+	g.from, g.fromDone, g.runEnd, g.stood = position{}, done, 0, stood
 	g.mu.Unlock()
 }
 

@@ -52,7 +52,10 @@ type Listener struct {
 	// and ownInitial count what was addressed to it and not to every listener.
 	// finalAddressed and finalInitial are what it came to; they are written
 	// before retired is set, after which nothing is addressed to it.
+	// firstSeq is the sequence number of the first notification after its
+	// startup batch.
 	joined, joinedInitial        uint64
+	firstSeq                     uint64
 	own, ownInitial              atomic.Uint64
 	finalAddressed, finalInitial uint64
 	retired                      atomic.Bool
@@ -78,10 +81,11 @@ type Listener struct {
 	// the cursor on, are for this listener.
 	cursor  position
 	end     int
-	last    int64  // when the last call ended, or the run began
-	bumped  int64  // when the generation was bumped last
-	round   uint32 // the resync round delivered last
-	pausing bool   // a crash was survived: wait before the next call
+	last    int64        // when the last call ended, or the run began
+	bumped  int64        // when the generation was bumped last
+	round   uint32       // the resync round delivered last, or noRound
+	told    Notification // what the observer is told
+	pausing bool         // a crash was survived: wait before the next call
 	// dozing, if a test has set it, is called on the way to sleep: before others
 	// can see the listener asleep, and after.
 	dozing func(asleep bool)
@@ -218,11 +222,11 @@ func (l *Listener) beginRun(n int) {
 
 // sleep waits until something is published for this listener, or it is to quit.
 func (l *Listener) sleep() {
-	l.records.at(position{}, l.delivered.Load())
+	stood := l.cursor.number()
+	l.records.rest(stood, l.delivered.Load())
 	l.bump(l.last)
 	// asleep is set before the log is read once more, and Publish reads it after
 	// the log was written: either this sees the entry or Publish sees it asleep.
-	stood := l.cursor.seq()
 	if l.dozing != nil {
 		l.dozing(false)
 	}
@@ -298,27 +302,29 @@ func (l *Listener) callAll() {
 	entries := &l.cursor.chunk.entries
 	for l.cursor.index < l.end && !l.quitting.Load() {
 		e := &entries[l.cursor.index]
-		if e.Cause == inspect.CauseResync && e.round != l.round {
-			l.round = e.round
+		if e.cause == inspect.CauseResync && uint32(e.round) != l.round {
+			l.round = uint32(e.round)
 			l.records.beginRound(l.last)
 		}
-		l.call(&e.Notification)
+		l.call(e)
 		l.finish(e)
 	}
 }
 
-func (l *Listener) call(n *Notification) {
+func (l *Listener) call(e *entry) {
 	if l.observer != nil {
-		l.observer.OnNotification(n)
+		e.tell(&l.told, l.cursor.seq())
+		l.observer.OnNotification(&l.told)
+		l.told = Notification{}
 		return
 	}
-	switch n.Kind {
+	switch e.kind {
 	case Add:
-		l.handler.OnAdd(n.New, n.Initial)
+		l.handler.OnAdd(e.new, e.initial)
 	case Update:
-		l.handler.OnUpdate(n.Old, n.New)
+		l.handler.OnUpdate(e.old, e.new)
 	case Delete:
-		l.handler.OnDelete(n.Old)
+		l.handler.OnDelete(e.old)
 	}
 }
 
@@ -327,11 +333,11 @@ func (l *Listener) call(n *Notification) {
 func (l *Listener) finish(e *entry) {
 	now := l.p.now()
 	done := l.delivered.Load()
-	l.records.add(done, record{ended: now, took: time.Duration(now - l.last), cause: e.Cause})
+	l.records.add(done, record{ended: now, took: time.Duration(now - l.last), cause: e.cause, seq: l.cursor.seq()})
 	l.last = now
 	l.cursor.index++
 	l.delivered.Store(done + 1)
-	if e.Initial {
+	if e.initial {
 		l.initialDelivered.Add(1)
 		l.syncIfDone()
 	}

@@ -106,8 +106,16 @@ func (g *gated) OnDelete(any)      { panic("an observer is told as one") }
 // item is a notification in a model's queue.
 type item struct {
 	Notification
-	round int
-	at    time.Time
+	round    int
+	at       time.Time
+	delivery *inspect.Delivery // nil for the explorer's, and in a startup batch
+}
+
+// sentItem is a notification that was published and, by listener, what became of
+// it.
+type sentItem struct {
+	Sent
+	deliveries map[*modelListener]*inspect.Delivery
 }
 
 // modelListener is one listener of the model.
@@ -125,9 +133,11 @@ type modelListener struct {
 	roundBegan time.Time
 	handler    *gated
 	reg        *Listener
+	delivered  []*sentItem // what is recorded of them
 }
 
 type model struct {
+	sent      []*sentItem
 	listeners []*modelListener
 	started   bool
 	stopped   bool
@@ -148,6 +158,9 @@ func (m *model) advance(now time.Time) {
 			first := l.queue[0]
 			if l.began.IsZero() {
 				l.began = now
+				if first.delivery != nil {
+					first.delivery.Began, first.delivery.Pending = time.Unix(0, now.UnixNano()), false
+				}
 				l.calls = append(l.calls, fmt.Sprintf("%v %v %s", first.Kind, first.Cause, nameOf(first.Object())))
 				if first.Cause == inspect.CauseResync && first.round != l.lastRound {
 					if l.lastRound >= 0 {
@@ -161,6 +174,7 @@ func (m *model) advance(now time.Time) {
 			}
 			l.let--
 			l.queue = l.queue[1:]
+			l.noteDelivery(m, &first, now)
 			l.began = time.Time{}
 			l.v.Delivered++
 			l.v.Causes.Add(first.Cause, 1)
@@ -177,13 +191,43 @@ func (m *model) advance(now time.Time) {
 	}
 }
 
+// noteDelivery says that a call has returned.
+func (l *modelListener) noteDelivery(m *model, it *item, now time.Time) {
+	if it.delivery == nil {
+		return
+	}
+	it.delivery.Took = now.Sub(l.began)
+	l.delivered = append(l.delivered, m.sent[it.Seq-1])
+	if len(l.delivered) > deliveriesKept {
+		delete(l.delivered[0].deliveries, l)
+		l.delivered = l.delivered[1:]
+	}
+}
+
+// publish queues a batch and numbers it. The first that is sent has number 1.
 func (m *model) publish(batch []Notification, now time.Time) {
-	for _, n := range batch {
+	for i := range batch {
+		n, s := &batch[i], &sentItem{deliveries: map[*modelListener]*inspect.Delivery{}}
+		anybody := false
+		for _, l := range m.listeners {
+			anybody = anybody || !l.gone && !l.v.Removing && (!n.DueOnly || l.due || l.v.Explorer)
+		}
+		if !anybody {
+			continue
+		}
+		m.sent = append(m.sent, s)
+		n.Seq = uint64(len(m.sent))
+		s.Seq = n.Seq
 		for _, l := range m.listeners {
 			if l.gone || l.v.Removing || n.DueOnly && !l.due && !l.v.Explorer {
 				continue
 			}
-			l.queue = append(l.queue, item{n, m.round, now})
+			it := item{Notification: *n, round: m.round, at: now}
+			if !l.v.Explorer {
+				it.delivery = &inspect.Delivery{Handler: l.v.Name, Pending: true}
+				s.deliveries[l] = it.delivery
+			}
+			l.queue = append(l.queue, it)
 			if n.Initial {
 				l.v.InitialTotal++
 			}
@@ -202,6 +246,11 @@ func (m *model) remove(l *modelListener) {
 	}
 	if len(l.queue) > 1 {
 		l.dropped = uint64(len(l.queue) - 1)
+		for _, it := range l.queue[1:] {
+			if it.delivery != nil {
+				delete(m.sent[it.Seq-1].deliveries, l)
+			}
+		}
 		l.queue = l.queue[:1]
 	}
 }
@@ -222,6 +271,25 @@ func (m *model) shouldResync(now time.Time) (any bool) {
 		m.round++
 	}
 	return any
+}
+
+// deliveries returns the newest n that were sent, and what is expected of them.
+func (m *model) deliveries(n int, now time.Time) (sent []Sent, all [][]inspect.Delivery) {
+	for _, s := range m.sent[max(0, len(m.sent)-n):] {
+		var expected []inspect.Delivery
+		for _, l := range m.listeners {
+			if d := s.deliveries[l]; d != nil && !l.gone {
+				d := *d
+				if len(l.queue) > 0 && l.queue[0].delivery == s.deliveries[l] && !l.began.IsZero() {
+					d.Took = now.Sub(l.began)
+				}
+				expected = append(expected, d)
+			}
+		}
+		sent = append(sent, s.Sent)
+		all = append(all, expected)
+	}
+	return sent, all
 }
 
 // vitals returns what is expected of the listeners that are left.
@@ -252,6 +320,7 @@ func (m *model) vitals(now time.Time) []inspect.ListenerVitals {
 func runModel(before, after []step) error {
 	informer := make(upstream)
 	p := New(Options{Upstream: informer})
+	p.RecordDeliveries(true)
 	m := &model{}
 	var names int
 	name := func() string { names++; return fmt.Sprintf("o%d", names) }
@@ -271,7 +340,16 @@ func runModel(before, after []step) error {
 				batch[i].New = obj(name())
 			}
 			m.publish(batch, now)
-			p.Publish(batch)
+			numbered := slices.Clone(batch)
+			due := p.Publish(batch)
+			for i := range batch {
+				if got, want := batch[i].Seq, numbered[i].Seq; got != want {
+					panic(fmt.Sprintf("a notification has number %d, want %d", got, want))
+				}
+				if want := batch[i].Seq; want != 0 && batch[i].DueOnly {
+					m.sent[want-1].To = due
+				}
+			}
 			clear(batch)
 		case "join":
 			l := &modelListener{due: !s.explorer, let: s.calls, next: now.Add(s.period), handler: newGated(s.calls), lastRound: -1}
@@ -281,11 +359,13 @@ func runModel(before, after []step) error {
 				for range s.initial {
 					o := obj(name())
 					initial = append(initial, o)
-					l.queue = append(l.queue, item{Notification{Kind: Add, Cause: inspect.CauseLateJoin, Initial: true, New: o}, m.round, now})
+					l.queue = append(l.queue, item{
+						Notification: Notification{Kind: Add, Cause: inspect.CauseLateJoin, Initial: true, New: o}, round: m.round, at: now,
+					})
 				}
 				l.v.InitialTotal = uint64(s.initial)
 			}
-			reg, err := p.Add(l.handler, ListenerOptions{Name: l.v.Name, Explorer: s.explorer, ResyncAsked: s.period, ResyncGranted: s.period, Now: now}, initial)
+			reg, err := p.Add(l.handler, ListenerOptions{Name: l.v.Name, Explorer: s.explorer, ResyncAsked: s.period, ResyncGranted: s.period, Now: now}, nil, initial)
 			if err != nil {
 				panic(err)
 			}
@@ -316,6 +396,9 @@ func runModel(before, after []step) error {
 		synctest.Wait()
 		if diff := cmp.Diff(m.vitals(time.Now()), p.Listeners(time.Now()), ignoreRates); diff != "" {
 			return fmt.Errorf("vitals after %s (-want +got):\n%s", what, diff)
+		}
+		if err := checkDeliveries(p, m, 100); err != nil {
+			return fmt.Errorf("after %s: %w", what, err)
 		}
 		for _, l := range m.listeners {
 			l.handler.mu.Lock()
@@ -368,6 +451,9 @@ func runModel(before, after []step) error {
 			err = check(fmt.Sprintf("%s (%d)", s.what, i))
 		}
 	}
+	if err == nil {
+		err = checkDeliveries(p, m, 2*deliveriesKept)
+	}
 	cancel()
 	for _, l := range m.listeners {
 		l.handler.allow(1 << 30)
@@ -383,6 +469,18 @@ var ignoreRates = cmp.FilterPath(func(p cmp.Path) bool {
 	}
 	return false
 }, cmp.Ignore())
+
+func checkDeliveries(p *Processor, m *model, newest int) error {
+	now := time.Now()
+	sent, want := m.deliveries(newest, now)
+	got := p.Deliveries(now, sent)
+	for i := range sent {
+		if !slices.Equal(want[i], got[i]) {
+			return fmt.Errorf("deliveries of %d (-want +got):\n%s", sent[i].Seq, cmp.Diff(want[i], got[i]))
+		}
+	}
+	return nil
+}
 
 // checkInvariants checks a processor at rest.
 func checkInvariants(p *Processor) error {

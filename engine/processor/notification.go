@@ -28,6 +28,8 @@ func (k Kind) String() string {
 
 // Notification is what listeners are told of one object, once.
 type Notification struct {
+	// Key is the object's. Where it is empty, whoever needs it asks KeyFunc.
+	Key   string
 	Kind  Kind
 	Cause inspect.Cause
 	// Initial marks an Add that is part of the initial list: the handler is
@@ -41,9 +43,13 @@ type Notification struct {
 	// be a cache.DeletedFinalStateUnknown. New is the object as it is: for Add
 	// and Update.
 	Old, New any
-	// At is when it was published, in Unix nanoseconds on a clock that never
-	// goes back. Publish sets it, once a batch.
-	At int64
+	// Arrived is when the delta that it follows from was enqueued, At when it was
+	// published, both as Processor.Clock has them; Arrived is 0 where there was
+	// none. Publish sets At, once a batch.
+	Arrived, At int64
+	// Seq is the number that Publish gives it, one more than the one before in
+	// the log has; 0 for what nobody else is told, and for what nobody is.
+	Seq uint64
 }
 
 // Object returns the object that the notification is about, as it was last seen.
@@ -55,8 +61,8 @@ func (n *Notification) Object() any {
 }
 
 // Observer is a handler that wants to know why it is called. OnNotification is
-// called in place of OnAdd, OnUpdate and OnDelete. The notification belongs to
-// all listeners: it must not be changed, nor kept beyond the call.
+// called in place of OnAdd, OnUpdate and OnDelete. The notification is used
+// again: it must not be kept beyond the call.
 type Observer interface {
 	OnNotification(n *Notification)
 }

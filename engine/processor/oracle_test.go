@@ -319,7 +319,7 @@ func (o *ours) join(h cache.ResourceEventHandler, resync time.Duration) (cache.R
 			initial = append(initial, p)
 		}
 	}
-	return o.p.Add(h, ListenerOptions{ResyncAsked: resync, ResyncGranted: resync, Now: time.Now()}, initial)
+	return o.p.Add(h, ListenerOptions{ResyncAsked: resync, ResyncGranted: resync, Now: time.Now()}, nil, initial)
 }
 
 func (o *ours) remove(reg cache.ResourceEventHandlerRegistration) error { return o.p.Remove(reg) }

@@ -54,7 +54,7 @@ func (l *Listener) crashed(_ context.Context, r any) {
 
 // notePanic keeps what is known of a panic of the call under way.
 func (l *Listener) notePanic(r any) (key, stack string) {
-	key = l.p.keyOf(l.cursor.chunk.entries[l.cursor.index].Object())
+	key = l.p.keyOf(l.cursor.chunk.entries[l.cursor.index].object())
 	stack = handlerStack(string(debug.Stack()))
 	l.records.panicked(fmt.Sprintf("%s: %v\n%s", key, r, stack))
 	return key, stack

@@ -112,10 +112,11 @@ type Processor struct {
 	active    int
 	tail      *chunk // where the next notification goes
 	cleared   uint32 // tail.entries[:cleared] pin nothing
-	round     uint32 // grows when a resync round is begun
+	recording bool   // of deliveries
+	round     uint16 // grows when a resync round is begun
 	// due is whom DueOnly notifications are for, as of the last change: see
 	// dueLocked. dueKnown says that nothing has changed since.
-	due      *audience
+	due      *Audience
 	dueEmpty bool
 	dueKnown bool
 }
@@ -141,15 +142,23 @@ func New(o Options) *Processor {
 // now returns the time since the processor was made. It never goes back.
 func (p *Processor) now() int64 { return int64(time.Since(p.began)) }
 
+// unixNow returns now as Clock has it.
+func (p *Processor) unixNow() int64 { return p.beganUnix + p.now() }
+
+// Clock returns t, which time.Now returned, in Unix nanoseconds on a clock that
+// never goes back.
+func (p *Processor) Clock(t time.Time) int64 { return p.beganUnix + int64(t.Sub(p.began)) }
+
 // Add registers a handler. It is told of everything published from now on;
 // initial, the objects that are in the store already, is what it is told first,
-// and nobody else is. The caller sees to it that Publish does not run meanwhile.
-func (p *Processor) Add(h cache.ResourceEventHandler, o ListenerOptions, initial []any) (*Listener, error) {
+// and nobody else is. keys are theirs, in the same order, or nil. The caller
+// sees to it that Publish does not run meanwhile.
+func (p *Processor) Add(h cache.ResourceEventHandler, o ListenerOptions, keys []string, initial []any) (*Listener, error) {
 	if h == nil {
 		return nil, fmt.Errorf("add handler %q: it is nil", o.Name)
 	}
 	l := newListener(p, h, o)
-	batch := p.startupBatch(initial)
+	batch := p.startupBatch(keys, initial)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,6 +168,10 @@ func (p *Processor) Add(h cache.ResourceEventHandler, o ListenerOptions, initial
 	l.joined, l.joinedInitial = p.broadcast.Load(), p.initial.Load()
 	l.own.Store(uint64(len(initial)))
 	l.ownInitial.Store(uint64(len(initial)))
+	l.firstSeq = p.tail.head().number() + 1
+	if p.recording {
+		l.recordLocked(true)
+	}
 	l.place(batch.before(p.tail.head()))
 	p.awake.Add(1)
 	p.listeners = append(p.listeners, l)
@@ -177,15 +190,18 @@ func (p *Processor) Add(h cache.ResourceEventHandler, o ListenerOptions, initial
 // the shared one.
 type startup struct{ first, last *chunk }
 
-func (p *Processor) startupBatch(initial []any) startup {
+func (p *Processor) startupBatch(keys []string, initial []any) startup {
 	if len(initial) == 0 {
 		return startup{}
 	}
-	first := new(chunk)
-	w := writeAt(first, 0, p.beganUnix+p.now())
+	first := &chunk{own: true}
+	w := writeAt(first, 0, p.unixNow())
 	n := Notification{Kind: Add, Cause: inspect.CauseLateJoin, Initial: true}
-	for _, obj := range initial {
+	for i, obj := range initial {
 		n.New = obj
+		if keys != nil {
+			n.Key = keys[i]
+		}
 		w.append(&n, nil)
 	}
 	w.flush()
@@ -294,7 +310,7 @@ func (p *Processor) stop() {
 		l.quit()
 	}
 	// Listeners hold what they still need.
-	p.tail, p.cleared = &chunk{base: p.tail.head().seq()}, 0
+	p.tail, p.cleared = &chunk{base: p.tail.head().number()}, 0
 }
 
 // Len returns how many listeners are registered, the explorer's own included.

@@ -105,7 +105,7 @@ func run(t *testing.T, p *Processor) (stop func()) {
 
 func add(t *testing.T, p *Processor, h cache.ResourceEventHandler, o ListenerOptions, initial ...any) *Listener {
 	t.Helper()
-	l, err := p.Add(h, o, initial)
+	l, err := p.Add(h, o, nil, initial)
 	if err != nil {
 		t.Fatalf("Add: %v", err)
 	}
@@ -353,7 +353,7 @@ func TestStopFinishesCallsAndEndsEverything(t *testing.T) {
 			t.Errorf("after the stop: %+v, want 1 pending, 2 delivered, not removing", v)
 		}
 		p.Publish(added("d"))
-		if _, err := p.Add(&idle, ListenerOptions{Name: "late"}, nil); !errors.Is(err, ErrStopped) {
+		if _, err := p.Add(&idle, ListenerOptions{Name: "late"}, nil, nil); !errors.Is(err, ErrStopped) {
 			t.Errorf("Add after the stop = %v, want ErrStopped", err)
 		}
 		if err := p.Remove(l); err != nil {

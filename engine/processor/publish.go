@@ -1,17 +1,21 @@
 package processor
 
-// Publish tells the listeners of a batch, in this order. The caller may reuse
-// the slice. It does not wait for handlers, nor for Run: what is published
-// before Run is delivered then. Without listeners, and after the end of Run, the
-// batch is dropped.
+// Publish tells the listeners of a batch, in this order, and numbers it. The
+// caller may reuse the slice. It does not wait for handlers, nor for Run: what
+// is published before Run is delivered then. Without listeners, and after the
+// end of Run, the batch is dropped. It returns whom its DueOnly notifications
+// are for.
 //
 // Unlike client-go, Publish does not hold the caller up until the listeners have
 // been started: the log keeps what is for them.
-func (p *Processor) Publish(batch []Notification) {
+func (p *Processor) Publish(batch []Notification) *Audience {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.active == 0 || p.stopped || len(batch) == 0 {
-		return
+		for i := range batch {
+			batch[i].Seq = 0
+		}
+		return nil
 	}
 	p.awake.Add(1)
 	first := p.tail.head()
@@ -19,7 +23,7 @@ func (p *Processor) Publish(batch []Notification) {
 	if p.skipBusy {
 		p.markRoundLocked(batch)
 	}
-	end := p.tail.head().seq()
+	end := p.tail.head().number()
 	for _, l := range p.listeners {
 		if toAll || toDue && p.due.includes(l) {
 			l.wakeUp(first, end)
@@ -27,6 +31,7 @@ func (p *Processor) Publish(batch []Notification) {
 	}
 	p.restLocked()
 	p.generation.Bump()
+	return p.due
 }
 
 // appendLocked counts a batch, then publishes it. It returns whether some of it
@@ -50,13 +55,15 @@ func (p *Processor) appendLocked(batch []Notification) (toAll, toDue bool) {
 		}
 	}
 
-	w := writeAt(p.tail, p.round, p.beganUnix+p.now())
+	w := writeAt(p.tail, p.round, p.unixNow())
 	for i := range batch {
 		switch {
 		case !batch[i].DueOnly:
 			w.append(&batch[i], nil)
 		case !nobody:
 			w.append(&batch[i], due)
+		default:
+			batch[i].Seq = 0
 		}
 	}
 	w.flush()

@@ -89,7 +89,7 @@ func (p *Processor) RegrantResync(check time.Duration) {
 
 // dueLocked returns the audience of DueOnly notifications, nil for every
 // listener, and whether they are for nobody.
-func (p *Processor) dueLocked() (due *audience, nobody bool) {
+func (p *Processor) dueLocked() (due *Audience, nobody bool) {
 	if p.dueKnown {
 		return p.due, p.dueEmpty
 	}
@@ -102,7 +102,7 @@ func (p *Processor) dueLocked() (due *audience, nobody bool) {
 	p.dueKnown = true
 	p.due, p.dueEmpty = nil, len(members) == 0
 	if len(members) < p.active {
-		p.due = &audience{members: members}
+		p.due = &Audience{members: members}
 	}
 	return p.due, p.dueEmpty
 }

@@ -91,10 +91,10 @@ func (g *ledger) fill(v *inspect.ListenerVitals, l *Listener, now time.Time, at 
 
 	if v.Pending > 0 {
 		if e, inCall, began := g.standingLocked(l, done); e != nil {
-			v.Behind = max(time.Duration(at+l.p.beganUnix-e.At), 0)
+			v.Behind = max(time.Duration(at+l.p.beganUnix-e.at), 0)
 			if inCall {
 				v.InHandler = max(time.Duration(at-began), 1)
-				current = e.Object()
+				current = e.object()
 			}
 		}
 	}

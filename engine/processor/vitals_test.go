@@ -223,9 +223,12 @@ func TestASyncedInformerMakesALateHandlerWithNothingToSeeSyncedAtOnce(t *testing
 		if l := add(t, p, &recorder{}, ListenerOptions{}); !l.HasSynced() {
 			t.Error("not synced")
 		}
-		if l := add(t, p, &recorder{}, ListenerOptions{}, obj("a")); l.HasSynced() {
+		returns := make(chan struct{})
+		l := add(t, p, &recorder{work: func(string) { <-returns }}, ListenerOptions{}, obj("a"))
+		if l.HasSynced() {
 			t.Error("synced before its startup batch was delivered")
 		}
+		close(returns)
 		stop()
 	})
 }
@@ -270,7 +273,7 @@ func TestAHandlerMayRemoveItself(t *testing.T) {
 }
 
 func TestAddRefusesNothing(t *testing.T) {
-	if _, err := New(Options{}).Add(nil, ListenerOptions{Name: "h"}, nil); err == nil {
+	if _, err := New(Options{}).Add(nil, ListenerOptions{Name: "h"}, nil, nil); err == nil {
 		t.Error("adding a nil handler = nil")
 	}
 }

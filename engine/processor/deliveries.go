@@ -1,0 +1,149 @@
+package processor
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/tap"
+)
+
+// deliveriesKept is how many of its last deliveries are kept of each listener.
+const deliveriesKept = 1 << 13
+
+// delivery is one call of a handler, as it is kept while deliveries are recorded.
+type delivery struct {
+	seq   uint64
+	ended int64 // on the processor's clock
+	took  time.Duration
+}
+
+// Sent names a notification that was published, and whom it was for.
+type Sent struct {
+	Seq uint64
+	To  *Audience
+}
+
+// RecordDeliveries begins or ends keeping the last deliveries of every listener
+// but the explorer's. Ending lets go of them.
+func (p *Processor) RecordDeliveries(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.recording = on
+	for _, l := range p.listeners {
+		l.recordLocked(on)
+	}
+}
+
+// recordLocked is RecordDeliveries for one listener.
+func (l *Listener) recordLocked(on bool) {
+	g := &l.records
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.settleLocked(l.delivered.Load()) // what came before is not recorded
+	switch {
+	case !on || l.explorer:
+		g.deliveries = nil
+	case g.deliveries == nil:
+		g.deliveries = tap.NewRing[delivery](deliveriesKept)
+	}
+}
+
+// Deliveries says of each notification when each of the handlers it was for was
+// called with it, and which are still to be, in the order of registration. What
+// happened before deliveries were recorded, or so long ago that it was
+// overwritten, is left out, and so are the explorer's listener and listeners that
+// are gone. Nothing is pending for a listener that is being removed. A call
+// under way has taken as long as it has until now. It waits for no handler.
+func (p *Processor) Deliveries(now time.Time, sent []Sent) [][]inspect.Delivery {
+	p.mu.Lock()
+	listeners := slices.Clone(p.listeners)
+	p.mu.Unlock()
+	found := make([][]inspect.Delivery, len(sent))
+	order := make([]int, len(sent))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(sent[a].Seq, sent[b].Seq) })
+	w := wanted{sent: sent, order: order, found: found}
+	for _, l := range listeners {
+		if !l.explorer {
+			w.of(l, now)
+		}
+	}
+	return found
+}
+
+// wanted is what Deliveries was asked, and what it has found so far.
+type wanted struct {
+	sent  []Sent
+	order []int // of sent, by sequence number
+	found [][]inspect.Delivery
+}
+
+// of adds what is known of one listener.
+func (w *wanted) of(l *Listener, now time.Time) {
+	g := &l.records
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	done := l.delivered.Load()
+	g.settleLocked(done)
+	known := make([]bool, len(w.sent))
+	if g.deliveries != nil {
+		for rank := range g.deliveries.Len() {
+			d := g.deliveries.At(rank)
+			w.add(known, d.seq, inspect.Delivery{
+				Handler: l.name, Began: l.p.clockTime(d.ended - int64(d.took)), Took: d.took,
+			})
+		}
+	}
+	next, calling, began := g.nextLocked(l, done)
+	if calling != 0 {
+		w.add(known, calling, inspect.Delivery{
+			Handler: l.name, Began: l.p.clockTime(began), Took: max(now.Sub(l.p.began)-time.Duration(began), 0),
+		})
+	}
+	if l.retired.Load() {
+		return
+	}
+	for i := range w.sent {
+		s := &w.sent[i]
+		if !known[i] && s.Seq >= max(next, l.firstSeq) && s.To.includes(l) {
+			w.found[i] = append(w.found[i], inspect.Delivery{Handler: l.name, Pending: true})
+		}
+	}
+}
+
+// add notes a delivery if it was asked for.
+func (w *wanted) add(known []bool, seq uint64, d inspect.Delivery) {
+	at, ok := slices.BinarySearchFunc(w.order, seq, func(i int, seq uint64) int { return cmp.Compare(w.sent[i].Seq, seq) })
+	if !ok {
+		return
+	}
+	for ; at < len(w.order) && w.sent[w.order[at]].Seq == seq; at++ {
+		i := w.order[at]
+		known[i] = true
+		w.found[i] = append(w.found[i], d)
+	}
+}
+
+// nextLocked returns the sequence number from which on nothing has been given to
+// the listener after done calls, and that of the call under way and since when
+// it is, if there is one that is not of the startup batch.
+func (g *ledger) nextLocked(l *Listener, done uint64) (next, calling uint64, began int64) {
+	if g.from.chunk == nil {
+		return g.stood + 1, 0, 0
+	}
+	at := position{g.from.chunk, g.from.index + int(done-g.fromDone)}
+	if at.chunk.own {
+		return l.firstSeq, 0, 0
+	}
+	if _, inCall, began := g.standingLocked(l, done); inCall {
+		return at.seq() + 1, at.seq(), began
+	}
+	return at.seq(), 0, 0
+}
+
+// clockTime returns the time at which the processor's clock read at.
+func (p *Processor) clockTime(at int64) time.Time { return time.Unix(0, p.beganUnix+at) }
