@@ -17,6 +17,10 @@ const (
 	// exitNotSynced: snapshot printed an informer that is not synced, or there
 	// is no cluster to speak of.
 	exitNotSynced = 2
+	// exitFound and exitTrouble are doctor's: something was found, and something
+	// kept it from looking.
+	exitFound   = 1
+	exitTrouble = 2
 	// exitSignal plus its number: a signal ended the explorer.
 	exitSignal = 128
 )

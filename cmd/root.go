@@ -74,7 +74,7 @@ cluster is shown. A resource with the name of a command follows a --.`, "\t", ""
 	})
 	source.add(root)
 	screen.add(root)
-	root.AddCommand(p.snapshotCommand(), p.keysCommand(), infoCommand(), versionCommand())
+	root.AddCommand(p.snapshotCommand(), p.doctorCommand(), p.keysCommand(), infoCommand(), versionCommand())
 	return root
 }
 

@@ -30,7 +30,7 @@ func TestAHandlerThatLosesIsAGrowingBacklog(t *testing.T) {
 	p.none() // not yet long enough
 	p.pass(5*time.Second, load(120, 50))
 	f := p.has(Warning, GrowingBacklog, "audit",
-		"arriving 120/s, handled 50/s at most", "in 10m00s, if this goes on: 43,190 pending", "mostly called for watch")
+		"arriving 120/s, handled 50/s at most", "in 10m, if this goes on: 43,190 pending", "mostly called for watch")
 	if f.Place != PlaceHandlers {
 		t.Errorf("seen at %s", f.Place)
 	}

@@ -142,7 +142,7 @@ func TestWatchesThatAreClosedYoung(t *testing.T) {
 			p.end(inspect.OutcomeClosed, 0, "", "watch")
 			p.watch("99")
 			p.pass(time.Second, nil)
-			p.has(c.severity, ShortWatches, "", "lived for "+short(c.lived), "had asked for 6m00s")
+			p.has(c.severity, ShortWatches, "", "lived for "+short(c.lived), "had asked for 6m")
 			p.pass(ratherShort, nil) // the newest one lives
 			p.none()
 		})

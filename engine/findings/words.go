@@ -85,6 +85,8 @@ func short(d time.Duration) string {
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	case d < time.Minute:
 		return fmt.Sprintf("%.0fs", d.Seconds())
+	case d < time.Hour && d%time.Minute < time.Second:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
 	case d < time.Hour:
 		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	}
