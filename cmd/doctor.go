@@ -216,7 +216,7 @@ func (p Program) diagnose(e *examination, failOn findings.Severity) error {
 			if why == "" {
 				why = fmt.Sprintf("%s, %d objects so far", i.Phase, i.Objects)
 			}
-			sayError(p.Stderr, fmt.Errorf("%s is not synced after %v: %s", i.Name, e.Watched.Round(100*time.Millisecond), why))
+			sayError(p.Stderr, fmt.Errorf("%s is not synced after %v: %s", printable(i.Name), e.Watched.Round(100*time.Millisecond), printable(why)))
 		}
 	}
 	if slices.ContainsFunc(e.Findings, func(f findings.Finding) bool { return f.Severity >= failOn }) {

@@ -148,7 +148,7 @@ func TestDoctorOnWhatIsForbidden(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, got.stdout)
 		}
 	}
-	if got.code != exitFound || !strings.Contains(got.stderr, "pods is not synced after ") || strings.Contains(got.stdout, "\x1b") {
+	if got.code != exitFound || !strings.Contains(got.stderr, "pods is not synced after ") || strings.Contains(got.stdout+got.stderr, "\x1b") {
 		t.Errorf("code %d, said %q\n%q", got.code, got.stderr, got.stdout)
 	}
 	// The refusal is a warning at first: who asks for errors only is still told

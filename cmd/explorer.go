@@ -74,7 +74,7 @@ func (p Program) checkTerminal(c *cobra.Command) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("the explorer needs a terminal, and %s; for the same as data there is %q", why, c.CommandPath()+" snapshot")
+	return fmt.Errorf("the explorer needs a terminal, and %s; for the same as data there is %q, and %q says what is wrong", why, c.CommandPath()+" snapshot", c.CommandPath()+" doctor")
 }
 
 // isTerminal says whether somebody sits at the other end.

@@ -149,7 +149,7 @@ func TestCommandLinesThatAreWrong(t *testing.T) {
 
 		{"snapshot --server " + up + " -l =a", 1, `error: label selector "=a": `},
 
-		{"--demo", 1, `error: the explorer needs a terminal, and standard input is none; for the same as data there is "informeter snapshot"`},
+		{"--demo", 1, `error: the explorer needs a terminal, and standard input is none; for the same as data there is "informeter snapshot", and "informeter doctor" says what is wrong`},
 		{"", 1, "error: the explorer needs a terminal"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestTerminalThatIsDumb(t *testing.T) {
 	t.Setenv("TERM", "dumb")
 	p := Program{Args: []string{"informeter"}, Stdin: terminal(t), Stdout: terminal(t)}
 	err := p.checkTerminal(p.rootCommand())
-	if want := `the explorer needs a terminal, and TERM is dumb; for the same as data there is "informeter snapshot"`; err == nil || err.Error() != want {
+	if want := `the explorer needs a terminal, and TERM is dumb; for the same as data there is "informeter snapshot", and "informeter doctor" says what is wrong`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	t.Setenv("TERM", "xterm")
