@@ -21,7 +21,8 @@ func (p Program) explore(c *cobra.Command, source *sourceFlags, screen *screenFl
 	if err != nil {
 		return err
 	}
-	log, stopLog, err := startLog(source.logFile)
+	shown := &logRing{}
+	log, stopLog, err := startShownLog(source.logFile, shown)
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,8 @@ func (p Program) explore(c *cobra.Command, source *sourceFlags, screen *screenFl
 		err = p.checkTerminal(c)
 	}
 	if err == nil {
-		err = p.show(ctx, source, screen, keymap, what)
+		o := newSwitcher(ctx, source, args, log)
+		err = p.show(ctx, o, what, screen, keymap, shown)
 	}
 	if signaled := stopSignals(); signaled != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return signaled
@@ -41,18 +43,29 @@ func (p Program) explore(c *cobra.Command, source *sourceFlags, screen *screenFl
 }
 
 // show runs the informers with the explorer on top.
-func (p Program) show(ctx context.Context, source *sourceFlags, screen *screenFlags, keymap *tui.Keymap, what opened) error {
+func (p Program) show(ctx context.Context, o *switcher, what opened, screen *screenFlags, keymap *tui.Keymap, log tui.Log) error {
 	defer restoreOnCrash(p.Stdin, p.Stdout)()
-	l, err := startLab(ctx, what, source.engineQueue(), source.resync)
+	defer o.stop()
+	if what.notice == fallback { // from here on it is the demo that was asked for
+		if err := o.flags.set.Set("demo", o.flags.scenario); err != nil {
+			return err
+		}
+	}
+	first, err := o.start(what, o.flags)
 	if err != nil {
 		return err
 	}
-	defer l.stop()
+	history := newLineHistory()
 	return tui.Run(ctx, tui.Options{
-		Process:  l.registry,
+		Process:  first.Process,
 		Keymap:   keymap,
-		Notice:   what.notice,
-		Sentence: what.sentence,
+		Notice:   first.Notice,
+		Sentence: first.Sentence,
+		Opener:   o,
+		Close:    first.Close,
+		Log:      log,
+		History:  history.read(),
+		Remember: history.add,
 		Color:    screen.color,
 		ASCII:    screen.ascii,
 		NoMouse:  screen.noMouse,

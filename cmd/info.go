@@ -57,6 +57,9 @@ func xdg(variable, byDefault string) string {
 // keymap is the user's own keymap, which is used if it is there.
 func (p paths) keymap() string { return filepath.Join(p.config, "keymap.yaml") }
 
+// history is the file of the lines typed on the explorer's command line.
+func (p paths) history() string { return filepath.Join(p.state, "history") }
+
 func infoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "info",
@@ -82,7 +85,8 @@ func (p paths) print(w io.Writer) error {
 	for _, row := range [][2]string{
 		{"config", p.config},
 		{"keymap", keymap},
-		{"log", "none without --log-file"},
+		{"log", "in the explorer only, without --log-file"},
+		{"history", p.history()},
 		{"state", p.state},
 		{"cache", p.cache},
 		{"kubeconfig", cmp.Or(os.Getenv(clientcmd.RecommendedConfigPathEnvVar), clientcmd.RecommendedHomeFile)},

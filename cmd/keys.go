@@ -19,7 +19,8 @@ func (p Program) keysCommand() *cobra.Command {
 		Use:   "keys",
 		Short: "Print the key bindings",
 		Long: `Print the key bindings that hold: the built-in ones, and over them those of the user's keymap.
-The names in the ACTION column are those by which a keymap binds other keys.`,
+The names in the ACTION column are those by which a keymap binds other keys. Below them stands
+what can be typed on the explorer's command line.`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -67,6 +68,14 @@ func printKeys(w io.Writer, keymap *tui.Keymap) error {
 	}
 	for _, b := range keymap.Bindings() {
 		if _, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", b.Scope, b.Label(), b.Action, b.Help); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprint(table, "\nCOMMAND\tMEANING\n"); err != nil {
+		return err
+	}
+	for _, c := range tui.Commands() {
+		if _, err := fmt.Fprintf(table, "%s\t%s\n", c.Usage, c.Help); err != nil {
 			return err
 		}
 	}

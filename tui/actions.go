@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -8,9 +10,9 @@ import (
 // action.
 func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	m.dirty = true
-	m.note = ""
+	m.note, m.failed = "", false
 	if m.prompt != nil {
-		return m.prompt.press(m, msg)
+		return m.typed(msg)
 	}
 	return m.act(m.keymap.Resolve(m.top().scope(), msg))
 }
@@ -35,27 +37,13 @@ func (m *Model) act(a Action) tea.Cmd {
 	case ActionHelp:
 		m.toggleHelp()
 		return nil
-	}
-	if m.help != nil {
-		return m.help.handle(a)
-	}
-	if m.columns != nil {
-		return m.columns.handle(a)
-	}
-	switch a {
-	case ActionFreeze:
-		return m.freeze()
-	case ActionColumns:
-		m.openColumns()
+	case ActionCommand:
+		m.askCommand("")
 		return nil
-	case ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionResync, ActionRequests:
-		m.show(screenOf(a))
-		return nil
-	case ActionNextInformer:
-		m.cycle(1)
-		return nil
-	case ActionPreviousInformer:
-		m.cycle(-1)
+	case ActionCopy:
+		return m.copy()
+	case ActionSave:
+		m.askSave()
 		return nil
 	case ActionNextMatch, ActionPreviousMatch:
 		return m.nextMatch(a)
@@ -63,6 +51,29 @@ func (m *Model) act(a Action) tea.Cmd {
 		if f, ok := m.top().(filtered); ok {
 			m.askFilter(f)
 		}
+		return nil
+	}
+	if m.overlay != nil {
+		return m.overlay.handle(a)
+	}
+	if m.columns != nil {
+		return m.columns.handle(a)
+	}
+	if id := slices.Index(screenActions(), a); id >= 0 {
+		m.show(screenID(id))
+		return nil
+	}
+	switch a {
+	case ActionFreeze:
+		return m.freeze()
+	case ActionColumns:
+		m.openColumns()
+		return nil
+	case ActionNextInformer:
+		m.cycle(1)
+		return nil
+	case ActionPreviousInformer:
+		m.cycle(-1)
 		return nil
 	}
 	return m.top().handle(a)
@@ -85,24 +96,12 @@ func (m *Model) nextMatch(a Action) tea.Cmd {
 	return top.handle(ActionUp)
 }
 
-func screenOf(a Action) screenID {
-	switch a {
-	case ActionInformers:
-		return screenInformers
-	case ActionQueue:
-		return screenQueue
-	case ActionStore:
-		return screenStore
-	case ActionIndices:
-		return screenIndices
-	case ActionHandlers:
-		return screenHandlers
-	case ActionResync:
-		return screenResync
-	case ActionRequests:
-		return screenRequests
+// screenActions are the actions that show a screen, by its number.
+func screenActions() []Action {
+	return []Action{
+		screenInformers: ActionInformers, screenPipeline: ActionPipeline, screenQueue: ActionQueue, screenStore: ActionStore,
+		screenIndices: ActionIndices, screenHandlers: ActionHandlers, screenResync: ActionResync, screenRequests: ActionRequests,
 	}
-	return screenPipeline
 }
 
 // exists says whether a screen is there: the list of informers only where there
@@ -112,7 +111,7 @@ func (m *Model) exists(s screenID) bool { return s != screenInformers || len(m.s
 // show switches to a screen, and closes what was open over the old one.
 func (m *Model) show(s screenID) {
 	if m.exists(s) {
-		m.object, m.columns, m.current = nil, nil, s
+		m.overlay, m.object, m.columns, m.current = nil, nil, nil, s
 	}
 }
 
@@ -120,8 +119,10 @@ func (m *Model) show(s screenID) {
 // open. It returns false at the top.
 func (m *Model) back() bool {
 	switch {
-	case m.help != nil:
-		m.help = nil
+	case m.overlay != nil:
+		if !m.overlay.back() {
+			m.overlay = nil
+		}
 	case m.columns != nil:
 		m.columns = nil
 	case m.object != nil:
@@ -134,13 +135,29 @@ func (m *Model) back() bool {
 	return true
 }
 
+// openOverlay shows a screen over everything.
+func (m *Model) openOverlay(s screen) {
+	m.overlay = s
+	m.setSizes()
+}
+
 func (m *Model) toggleHelp() {
-	if m.help != nil {
-		m.help = nil
+	if _, open := m.overlay.(*helpScreen); open {
+		m.overlay = nil
 		return
 	}
-	m.help = newHelpScreen(m, m.top().scope())
-	m.setSizes()
+	m.openHelp("")
+}
+
+// openHelp shows the help, from one of its titles on.
+func (m *Model) openHelp(title string) {
+	of := m.screens[m.current].scope()
+	if m.object != nil {
+		of = m.object.scope()
+	}
+	h := newHelpScreen(m, of)
+	m.openOverlay(h)
+	h.turnTo(title)
 }
 
 // freeze stops and starts following the informer.

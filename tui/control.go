@@ -37,11 +37,11 @@ func (m *Model) controlled(msg controlMsg) tea.Cmd {
 	m.dirty = true
 	switch {
 	case errors.Is(msg.err, inspect.ErrReadOnly), errors.Is(msg.err, inspect.ErrUnsupported):
-		m.note = "not possible here: " + msg.err.Error()
+		m.note, m.failed = "not possible here: "+msg.err.Error(), true
 	case msg.err != nil:
-		m.note = msg.err.Error()
+		m.fail(msg.err)
 	default:
-		m.note = msg.done
+		m.note, m.failed = msg.done, false
 	}
 	if m.frozen {
 		return nil
@@ -75,3 +75,6 @@ func (m *Model) inquire(read func(context.Context, inspect.Inspector) (take func
 // inquiryTime is how long an inquiry may take: computing an index of a million
 // objects anew takes seconds.
 const inquiryTime = time.Minute
+
+// fail answers a wish with an error.
+func (m *Model) fail(err error) { m.note, m.failed = firstLine(err.Error()), true }

@@ -312,13 +312,17 @@ func (f *fake) SetResync(_ context.Context, handler string, period time.Duration
 	return f.did(fmt.Sprintf("resync %s every %v", handler, period))
 }
 
-func (f *fake) RelistNow(context.Context) error { return inspect.ErrUnsupported }
+func (f *fake) RelistNow(context.Context) error { return f.did("relist") }
 
-func (f *fake) AddIndex(context.Context, inspect.IndexSpec) error { return inspect.ErrUnsupported }
+func (f *fake) AddIndex(_ context.Context, s inspect.IndexSpec) error {
+	return f.did("index " + s.Name + " " + s.Expr)
+}
 
-func (f *fake) AddHandler(context.Context, inspect.HandlerSpec) error { return inspect.ErrUnsupported }
+func (f *fake) AddHandler(_ context.Context, s inspect.HandlerSpec) error {
+	return f.did(fmt.Sprintf("handler %s %v %v", s.Name, s.Delay, s.Resync))
+}
 
-func (f *fake) RemoveHandler(context.Context, string) error { return inspect.ErrUnsupported }
+func (f *fake) RemoveHandler(_ context.Context, name string) error { return f.did("remove " + name) }
 
 func (f *fake) Requests(context.Context) ([]inspect.Request, error) {
 	f.mu.Lock()

@@ -26,6 +26,7 @@ type request struct {
 	informer  string // empty: the first one
 	informers bool   // the summaries of all
 	requests  bool   // every one remembered
+	log       bool   // what the program has logged
 	queue     wanted[inspect.QueueQuery]
 	store     wanted[inspect.Query]
 	buckets   wanted[bucketsQuery]
@@ -84,6 +85,8 @@ type frame struct {
 	object    answer[*document]
 	biography answer[inspect.Biography]
 	diff      answer[*diffDocument]
+	log       []string
+	forgotten uint64 // older lines of the log
 }
 
 // unfinished says that the rows shown are not all worked out yet.
@@ -168,6 +171,7 @@ type pull struct {
 	generation uint64
 	pause      time.Duration
 	edge       time.Time // not before
+	log        Log       // nil if there is none
 	// have is the document shown now, which need not be made again.
 	have     *document
 	haveDiff *diffDocument
@@ -218,6 +222,9 @@ func (p pull) read(ctx context.Context) *frame {
 	}
 	if f.request.informer != "" {
 		p.readInformer(ctx, f)
+	}
+	if p.log != nil && p.request.log {
+		f.log, f.forgotten = p.log.Lines()
 	}
 	f.read = time.Now()
 	f.at = f.snapshot.value.At

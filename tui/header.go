@@ -23,6 +23,13 @@ func (m *Model) compose() {
 		lines = block(lines, m.layout.w, m.layout.body.y)
 		lines = append(lines, m.top().lines()...)
 		lines = block(lines, m.layout.w, m.layout.h-1)
+		if m.prompt != nil {
+			if over := m.prompt.over(m.theme, m.layout.w); over != "" {
+				lines[len(lines)-1] = over
+			}
+		} else if note := m.noteLines(); len(note) > 1 {
+			lines[len(lines)-1] = note[0]
+		}
 		lines = append(lines, m.drawFooter())
 	}
 	if m.options.ASCII {
@@ -92,6 +99,9 @@ func (m *Model) identity() []segment {
 func (m *Model) vitals() []segment {
 	t, s := m.theme, m.snapshot()
 	var segments []segment
+	if m.opening != nil {
+		segments = append(segments, seg(0, t.accent, "opening "+cut(clean(m.opening.what), m.layout.w/4)))
+	}
 	if m.frozen {
 		segments = append(segments, seg(0, t.warn, "frozen"))
 	}
@@ -209,21 +219,49 @@ func (m *Model) count(id screenID) (n int, counted bool) {
 
 // drawFooter shows the prompt, or the answer to the last wish, or the keys.
 func (m *Model) drawFooter() string {
-	t := m.theme
-	status := cut(clean(m.top().status()), m.layout.w/2)
+	t, status := m.theme, m.status()
 	if m.prompt != nil {
 		return m.prompt.draw(t, m.layout.w, status)
 	}
 	l := newLine(m.layout.w).skip(1)
-	if m.note != "" {
-		status = ""
-		l.put(t.accent, m.note)
-	} else {
-		keys := newLine(max(l.room()-width(status)-3, 0))
-		keys.segments(2, m.hintSegments()...)
-		l.place("", keys.String())
+	if note := m.noteLines(); len(note) > 0 {
+		return note[len(note)-1]
 	}
+	keys := newLine(max(l.room()-width(status)-3, 0))
+	keys.segments(2, m.hintSegments()...)
+	l.place("", keys.String())
 	return l.to(m.layout.w-width(status)-1).put(t.muted, status).String()
+}
+
+// noteLines draws the answer to the last wish: one line, or two if it is long.
+func (m *Model) noteLines() []string {
+	if m.note == "" {
+		return nil
+	}
+	mark, st := part{}, m.theme.accent
+	if m.failed {
+		mark, st = part{m.theme.bad, "✗ "}, ""
+	}
+	var lines []string
+	for i, text := range wrap(clean(m.note), m.layout.w-4, 2) {
+		l := newLine(m.layout.w).skip(1)
+		if i == 0 {
+			l.put(mark.st, mark.s)
+		} else {
+			l.skip(width(mark.s))
+		}
+		lines = append(lines, l.put(st, text).String())
+	}
+	return lines
+}
+
+// status is what the last line says at its right end. It never has so much room
+// that the keys have none.
+func (m *Model) status() string {
+	if m.prompt != nil && !m.prompt.counts {
+		return ""
+	}
+	return cut(clean(m.top().status()), m.layout.w*2/5)
 }
 
 func (m *Model) hintSegments() []segment {

@@ -1,10 +1,13 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 )
 
-// helpScreen lists every key that holds here, made from the keymap.
+// helpScreen says everything that can be asked for: the keys that hold, made
+// from the keymap, and the commands.
 type helpScreen struct {
 	pane
 	of  Scope // the screen it was asked for on
@@ -13,62 +16,108 @@ type helpScreen struct {
 
 func newHelpScreen(m *Model, of Scope) *helpScreen { return &helpScreen{pane: pane{m: m}, of: of} }
 
+// The titles of the help.
+const (
+	helpHere       = "On this screen"
+	helpEverywhere = "Everywhere"
+	helpTyping     = "While typing"
+	helpFilters    = "Filters"
+	helpCommands   = "Commands"
+	helpSigns      = "Signs"
+)
+
 func (p *helpScreen) name() string { return "Help" }
 
-func (p *helpScreen) hints() []hint { return []hint{{ActionBack, "back"}} }
+func (p *helpScreen) hints() []hint {
+	return []hint{{ActionBack, "back"}, {ActionDown, "down"}, {ActionCommand, "command"}}
+}
 
-func (p *helpScreen) wheel(n int) { p.top += n }
+func (p *helpScreen) wheel(n int) { p.scroll(n) }
 
 func (p *helpScreen) handle(a Action) tea.Cmd {
 	switch a {
 	case ActionUp:
-		p.top--
+		p.scroll(-1)
 	case ActionDown:
-		p.top++
+		p.scroll(1)
 	case ActionPageUp, ActionHalfUp:
-		p.top -= p.h / 2
+		p.scroll(-p.h / 2)
 	case ActionPageDown, ActionHalfDown:
-		p.top += p.h / 2
+		p.scroll(p.h / 2)
 	case ActionTop:
 		p.top = 0
 	case ActionBottom:
-		p.top = len(p.m.keymap.bindings)
+		p.scroll(1 << 20)
 	}
 	return nil
 }
 
-func (p *helpScreen) lines() []string {
-	t := p.m.theme
-	var here, everywhere []Binding
-	for _, b := range p.m.keymap.bindings {
-		switch b.Scope {
-		case p.of:
-			if p.of != ScopeGlobal {
-				here = append(here, b)
-				continue
-			}
-			everywhere = append(everywhere, b)
-		case ScopeGlobal:
-			everywhere = append(everywhere, b)
+func (p *helpScreen) scroll(n int) { p.top = max(min(p.top+n, len(p.all())-p.h), 0) }
+
+// turnTo shows the part under a title.
+func (p *helpScreen) turnTo(title string) {
+	at := 0
+	for _, s := range p.sections() {
+		if s.title == title {
+			p.top = 0
+			p.scroll(at)
+			return
 		}
+		at += len(s.lines) + 2
 	}
-	lines := []string{p.blank()}
-	if len(here) > 0 {
-		lines = append(lines, newLine(p.w).skip(gutter).put(t.title, "On this screen").String())
-		lines = append(lines, p.table(t, here)...)
-		lines = append(lines, p.blank())
+}
+
+func (p *helpScreen) status() string {
+	if n := len(p.all()); n > p.h {
+		return "lines " + number(p.top+1) + "–" + number(min(p.top+p.h, n)) + " of " + number(n)
 	}
-	lines = append(lines, newLine(p.w).skip(gutter).put(t.title, "Everywhere").String())
-	lines = append(lines, p.table(t, everywhere)...)
-	lines = append(lines, p.blank(), p.legend(t))
-	p.top = max(min(p.top, len(lines)-p.h), 0)
-	return block(lines[p.top:], p.w, p.h)
+	return ""
+}
+
+func (p *helpScreen) lines() []string {
+	p.scroll(0)
+	return block(p.all()[p.top:], p.w, p.h)
+}
+
+// section is a part of the help.
+type section struct {
+	title string
+	lines []string
+}
+
+// all returns every line of the help.
+func (p *helpScreen) all() []string {
+	var lines []string
+	for _, s := range p.sections() {
+		lines = append(lines, p.blank(), newLine(p.w).skip(gutter).put(p.m.theme.title, s.title).String())
+		lines = append(lines, s.lines...)
+	}
+	return lines
+}
+
+func (p *helpScreen) sections() []section {
+	t := p.m.theme
+	of := map[Scope][]Binding{}
+	for _, b := range p.m.keymap.bindings {
+		of[b.Scope] = append(of[b.Scope], b)
+	}
+	var all []section
+	if here := of[p.of]; p.of != ScopeGlobal && len(here) > 0 {
+		all = append(all, section{helpHere, p.table(t, here)})
+	}
+	return append(all,
+		section{helpEverywhere, p.table(t, of[ScopeGlobal])},
+		section{helpTyping, p.table(t, of[ScopePrompt])},
+		section{helpFilters, p.pairs(t, filterHelp())},
+		section{helpCommands, p.pairs(t, commandHelp())},
+		section{helpSigns, p.legend(t)},
+	)
 }
 
 // table writes the bindings in as many columns as have room, downwards.
 func (p *helpScreen) table(t *theme, bindings []Binding) []string {
 	const keys, text, gap = 14, 22, 2
-	across := max(min((p.w-gutter)/(keys+text+gap), 3), 1)
+	across := max(min((p.w-gutter)/(keys+text+gap), 4), 1)
 	rows := (len(bindings) + across - 1) / across
 	lines := make([]string, rows)
 	for y := range rows {
@@ -84,15 +133,48 @@ func (p *helpScreen) table(t *theme, bindings []Binding) []string {
 	return lines
 }
 
-// legend says what the letters of deltas mean.
-func (p *helpScreen) legend(t *theme) string {
-	l := newLine(p.w).skip(gutter).put(t.muted, "deltas: ")
-	for i, kind := range []string{"Added", "Updated", "Deleted", "Replaced", "Sync"} {
+// pairs writes how something is written, and beside it what it does.
+func (p *helpScreen) pairs(t *theme, pairs [][2]string) []string {
+	first := 0
+	for _, s := range pairs {
+		first = max(first, width(s[0]))
+	}
+	lines := make([]string, len(pairs))
+	for i, s := range pairs {
+		lines[i] = newLine(p.w).skip(gutter).left(t.accent, s[0], min(first, p.w/2)).skip(2).put("", s[1]).String()
+	}
+	return lines
+}
+
+func filterHelp() [][2]string {
+	return [][2]string{
+		{"text", "the keys that contain it; case does not matter"},
+		{"/expression/", "the keys that match a regular expression; a capital makes case matter"},
+		{"-f text", "the keys that have its letters in this order"},
+		{"-l selector", "the objects with these labels, as in app=web,tier!=cache"},
+		{"!filter", "the others"},
+	}
+}
+
+func commandHelp() [][2]string {
+	pairs := [][2]string{{":RESOURCE [-n NS|-A] [-l SELECTOR]", "watch another resource, as in :pods -n kube-system"}}
+	for _, c := range Commands() {
+		pairs = append(pairs, [2]string{c.Usage, c.Help})
+	}
+	return pairs
+}
+
+// legend says what the letters of deltas mean, and the marks.
+func (p *helpScreen) legend(t *theme) []string {
+	l := newLine(p.w).skip(gutter)
+	for i, kind := range []string{"Added", "Updated", "Deleted", "Replaced", "Sync", "Bookmark"} {
 		letter, st := t.delta(kind)
 		if i > 0 {
-			l.put("", "  ")
+			l.skip(2)
 		}
-		l.put(st, letter).put("", " "+kind)
+		l.put(st, letter).put("", " "+strings.ToLower(kind))
 	}
-	return l.String()
+	marks := newLine(p.w).skip(gutter).put(t.ok, "●").put("", " synced  ").put(t.accent, "○").put("", " not yet  ").
+		put(t.warn, "⚠").put("", " look here  ").put(t.ok, "▶").put("", " in flight  ").put(t.accent, "▸").put("", " selected")
+	return []string{l.String(), marks.String()}
 }

@@ -48,6 +48,9 @@ const (
 	ActionOpen         Action = "open"
 	ActionBack         Action = "back"
 	ActionFilter       Action = "filter"
+	ActionCommand      Action = "command"
+	ActionCopy         Action = "copy"
+	ActionSave         Action = "save"
 	ActionNextPane     Action = "next-pane"
 	ActionPreviousPane Action = "previous-pane"
 
@@ -101,6 +104,10 @@ const (
 	ActionPreviousMatch Action = "previous-match"
 	ActionAccept        Action = "accept"
 	ActionCancel        Action = "cancel"
+	ActionComplete      Action = "complete"
+	ActionCompleteBack  Action = "complete-back"
+	ActionOlder         Action = "older"
+	ActionNewer         Action = "newer"
 )
 
 // actionsOf lists the actions each scope has. All of them have to be bound.
@@ -111,7 +118,7 @@ func actionsOf(s Scope) []Action {
 			ActionUp, ActionDown, ActionLeft, ActionRight, ActionTop, ActionBottom,
 			ActionHalfUp, ActionHalfDown, ActionPageUp, ActionPageDown,
 			ActionOpen, ActionBack, ActionNextPane, ActionPreviousPane,
-			ActionFilter, ActionNextMatch, ActionPreviousMatch,
+			ActionCommand, ActionFilter, ActionNextMatch, ActionPreviousMatch, ActionCopy, ActionSave,
 			ActionSort, ActionSortPrevious, ActionReverse, ActionColumns,
 			ActionYAML, ActionDiff, ActionBiography, ActionBuckets,
 			ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionResync, ActionRequests,
@@ -131,7 +138,7 @@ func actionsOf(s Scope) []Action {
 	case ScopeColumns:
 		return []Action{ActionToggle, ActionNarrower, ActionWider}
 	case ScopePrompt:
-		return []Action{ActionAccept, ActionCancel}
+		return []Action{ActionAccept, ActionCancel, ActionComplete, ActionCompleteBack, ActionOlder, ActionNewer}
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ func TestRatesThatMeanNothingAreRefused(t *testing.T) {
 		"NaN": "is not a number", "-1": "is not a number", "Inf": "is not a number", "0.0000001": "to stop the queue, pause it",
 	} {
 		u.press("r").types(text).press("enter").expect(want)
+		u.press("esc")
 	}
 	if len(f.controls) > 0 {
 		t.Errorf("asked for %q", f.controls)

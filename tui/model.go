@@ -85,8 +85,8 @@ type Model struct {
 	screens [screenCount]screen
 	current screenID
 	object  *objectScreen  // over the current screen; nil if closed
-	help    *helpScreen    // over everything; nil if closed
 	columns *columnsScreen // beside the table it is about; nil if closed
+	overlay screen         // over everything: the help or the log; nil if closed
 	prompt  *prompt        // text being typed; nil if none
 
 	informer  string // name of the one looked at; empty until the first frame
@@ -97,6 +97,15 @@ type Model struct {
 	tables    map[string]*table // by name; whichever informer is looked at
 	frozen    bool
 	note      string // the answer to the last wish, until the next key
+	failed    bool   // the answer is an error
+
+	close      func()   // stops what is looked at; nil if nobody has to
+	opening    *opening // what is being opened; nil if nothing is
+	openings   uint64   // how often something was to be opened
+	accepting  string   // the line that is being done
+	typedLines []string // the command lines so far, the newest last
+	names      map[NameKind][]string
+	wanted     []NameKind // names to ask for
 
 	asked   request // by the pull under way
 	seq     uint64  // of the pull under way
@@ -126,7 +135,10 @@ func NewModel(ctx context.Context, o Options) *Model {
 		frame:     &frame{},
 		histories: map[string]*history{},
 		tables:    map[string]*table{},
+		names:     map[NameKind][]string{},
+		close:     o.Close,
 	}
+	m.typedLines = append(m.typedLines, o.History[max(len(o.History)-linesKept, 0):]...)
 	m.screens[screenInformers] = newInformersScreen(m)
 	m.clear()
 	return m
@@ -160,6 +172,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case resultMsg:
 		m.dirty = true
 		msg.take(m)
+	case openedMsg:
+		cmd = m.opened(msg)
+	case namesMsg:
+		m.names[msg.kind], m.dirty = msg.names, true
+	case savedMsg:
+		m.saved(msg)
 	case tea.BackgroundColorMsg:
 		m.theme = newTheme(msg.IsDark())
 		m.dirty = true
@@ -178,14 +196,17 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if m.dirty {
 		m.compose()
 	}
+	if len(m.wanted) > 0 {
+		cmd = tea.Batch(cmd, m.fetchNames())
+	}
 	return m, cmd
 }
 
 // top returns the screen that has the keys: what is over the others.
 func (m *Model) top() screen {
 	switch {
-	case m.help != nil:
-		return m.help
+	case m.overlay != nil:
+		return m.overlay
 	case m.columns != nil:
 		return m.columns
 	}
@@ -214,8 +235,8 @@ func (m *Model) setSizes() {
 	if m.object != nil {
 		m.object.setSize(m.layout.body.w, m.layout.body.h)
 	}
-	if m.help != nil {
-		m.help.setSize(m.layout.body.w, m.layout.body.h)
+	if m.overlay != nil {
+		m.overlay.setSize(m.layout.body.w, m.layout.body.h)
 	}
 	if m.columns != nil {
 		m.columns.setSize(m.layout.body.w, m.layout.body.h)
@@ -226,6 +247,9 @@ func (m *Model) setSizes() {
 func (m *Model) request() request {
 	r := request{informer: m.informer}
 	m.page().ask(&r)
+	if m.overlay != nil {
+		m.overlay.ask(&r)
+	}
 	return r
 }
 
@@ -239,7 +263,7 @@ func (m *Model) start(p pull) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.seq++
 	m.cancel, m.asked = cancel, p.request
-	p.seq, p.source = m.seq, m.source
+	p.seq, p.source, p.log = m.seq, m.source, m.options.Log
 	p.summaries = p.request.informers || p.request.informer == "" || m.frame.read.Sub(m.summed) >= heartbeat
 	if m.object != nil {
 		p.have, p.haveDiff = m.object.document, m.object.diff.shown
@@ -272,6 +296,9 @@ func (m *Model) take(f *frame) tea.Cmd {
 	}
 	if m.object != nil {
 		m.object.refresh(f)
+	}
+	if m.overlay != nil {
+		m.overlay.refresh(f)
 	}
 	if m.frozen {
 		return nil
@@ -311,7 +338,7 @@ func (m *Model) View() tea.View {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	if m.prompt != nil {
-		v.Cursor = m.prompt.cursor(m.layout)
+		v.Cursor = m.prompt.cursor(m.layout, m.status())
 	}
 	return v
 }

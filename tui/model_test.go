@@ -100,13 +100,14 @@ func keyPress(tb testing.TB, name string) tea.KeyPressMsg {
 // sees returns the screen without its colours.
 func (u *user) sees() string { return ansi.Strip(u.m.View().Content) }
 
-func (u *user) expect(texts ...string) {
+func (u *user) expect(texts ...string) *user {
 	u.tb.Helper()
 	for _, text := range texts {
 		if !strings.Contains(u.sees(), text) {
 			u.tb.Errorf("the screen does not say %q:\n%s", text, u.sees())
 		}
 	}
+	return u
 }
 
 func TestScreensSayWhatTheInformerDoes(t *testing.T) {

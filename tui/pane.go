@@ -40,7 +40,6 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 	if m.layout.tabs.contains(msg.X, msg.Y) {
 		for _, t := range m.tabs {
 			if msg.X >= t.from && msg.X < t.to {
-				m.help = nil
 				m.show(t.screen)
 			}
 		}

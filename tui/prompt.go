@@ -2,10 +2,12 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -17,118 +19,268 @@ import (
 // not tell a limited queue from a stopped one.
 const slowestRate = 0.1
 
-// prompt is text being typed on the last line.
+// typedLimit is how many characters can be typed: a CEL expression may be long.
+const typedLimit = 2000
+
+// prompt is text being typed on the last line. The line above says what is wrong
+// with it, or what can be typed.
 type prompt struct {
 	label  string
 	hint   string
 	input  textinput.Model
-	change func(text string)         // after each key; may be nil
-	accept func(text string) tea.Cmd // when done
-	cancel func()                    // when given up; may be nil
+	fault  *fault              // with what is typed; nil if nothing is wrong
+	change func(text string)   // after each key; may be nil
+	cancel func()              // when given up; may be nil
+	above  func(w int) string  // what the line above says; may be nil
+	press  func(a Action) bool // takes actions the prompt has no use for; may be nil
+	counts bool                // what the screen says of its rows stays in sight
+	// accept takes what was typed. A *fault keeps the prompt open, to be
+	// corrected; any other error is its answer.
+	accept func(text string) (tea.Cmd, error)
 }
+
+// fault is what is wrong with a part of a line that was typed.
+type fault struct {
+	from, to int // bytes
+	what     string
+}
+
+func (f *fault) Error() string { return f.what }
 
 func newPrompt(label, hint, text string) *prompt {
 	p := &prompt{label: label, hint: hint, input: textinput.New()}
 	p.input.Prompt = ""
 	p.input.SetVirtualCursor(false)
-	p.input.CharLimit = 253
-	p.input.SetValue(text)
+	p.input.CharLimit = typedLimit
+	p.input.KeyMap.Paste.SetEnabled(false) // the terminal pastes
+	p.input.SetValue(typeable(text))
 	p.input.Focus() // its command only blinks a cursor that is not drawn
 	return p
 }
 
-// press takes a key: it accepts, cancels, or is typed.
-func (p *prompt) press(m *Model, msg tea.KeyPressMsg) tea.Cmd {
-	switch m.keymap.Resolve(ScopePrompt, msg) {
-	case ActionAccept:
-		m.prompt = nil
-		if p.accept != nil {
-			return p.accept(p.input.Value())
+// typeable leaves out of s what can't be seen when it is typed or pasted, and
+// turns white space into spaces.
+func typeable(s string) string {
+	if plain(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), invisible(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs):
+			return -1
 		}
-		return nil
+		return r
+	}, strings.ToValidUTF8(s, ""))
+}
+
+// typed takes a key: it accepts, cancels, or is typed.
+func (m *Model) typed(msg tea.KeyPressMsg) tea.Cmd {
+	p := m.prompt
+	a := m.keymap.Resolve(ScopePrompt, msg)
+	switch a {
+	case ActionAccept:
+		return m.accept()
 	case ActionCancel:
 		m.prompt = nil
 		if p.cancel != nil {
 			p.cancel()
 		}
 		return nil
+	case ActionNone:
+		p.feed(msg)
+		return nil
 	}
-	p.feed(msg)
+	if p.press == nil || !p.press(a) {
+		p.feed(msg)
+	}
 	return nil
 }
 
+// accept does what was typed, or leaves it there with what is wrong with it.
+func (m *Model) accept() tea.Cmd {
+	p := m.prompt
+	if p.accept == nil {
+		if p.fault == nil {
+			m.prompt = nil
+		}
+		return nil
+	}
+	m.prompt, m.accepting = nil, p.input.Value()
+	cmd, err := p.accept(m.accepting)
+	if wrong := (*fault)(nil); errors.As(err, &wrong) {
+		p.fault, m.prompt = wrong, p
+	} else if err != nil {
+		m.fail(err)
+	}
+	return cmd
+}
+
+// feed lets the input have a message. What it then holds can be seen, all of it.
 func (p *prompt) feed(msg tea.Msg) {
 	before := p.input.Value()
 	p.input, _ = p.input.Update(msg)
-	if text := p.input.Value(); text != before && p.change != nil {
-		p.change(text)
+	text := p.input.Value()
+	if text == before {
+		return
+	}
+	if clean := typeable(text); clean != text {
+		at := p.input.Position() - (len([]rune(text)) - len([]rune(clean)))
+		p.input.SetValue(clean)
+		p.input.SetCursor(max(at, 0))
+	}
+	p.changed()
+}
+
+// set types text in place of what is there.
+func (p *prompt) set(text string) {
+	p.input.SetValue(text)
+	p.input.CursorEnd()
+	p.changed()
+}
+
+func (p *prompt) changed() {
+	p.fault = nil
+	if p.change != nil {
+		p.change(p.input.Value())
 	}
 }
 
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if m.prompt != nil {
 		m.dirty = true
+		msg.Content = typeable(strings.TrimRight(msg.Content, "\r\n"))
 		m.prompt.feed(msg)
 	}
 	return nil
 }
 
-// draw returns the line. What is typed is shown from where it fits.
+// draw returns the line. What is typed is shown from where its cursor fits.
 func (p *prompt) draw(t *theme, w int, status string) string {
-	typed := newLine(max(w-width(status)-3, 0))
-	typed.put(t.title, " "+p.label).put("", p.visible(typed.room()))
-	if p.input.Value() == "" {
-		typed.put(t.faint, "  "+p.hint)
+	l := newLine(max(w-width(status)-3, 0)).put(t.title, " "+p.label)
+	text := p.input.Value()
+	start, _ := p.scrolled(l.room())
+	from, to := len(text), len(text)
+	if p.fault != nil {
+		from, to = max(p.fault.from, start), max(p.fault.to, start)
 	}
-	return newLine(w).place("", typed.String()).to(w-width(status)-1).put(t.muted, status).String()
+	l.put("", text[start:max(min(from, len(text)), start)])
+	l.put(t.fault, text[min(from, len(text)):min(to, len(text))])
+	l.put("", text[min(to, len(text)):])
+	if text == "" {
+		l.put(t.faint, "  "+p.hint)
+	}
+	return newLine(w).place("", l.String()).to(w-width(status)-1).put(t.muted, status).String()
 }
 
-// visible returns the end of what is typed before the cursor, and what follows.
-func (p *prompt) visible(room int) string {
-	runes := []rune(p.input.Value())
-	start := max(p.input.Position()-room+2, 0)
-	return string(runes[min(start, len(runes)):])
+// over draws the line above, or nothing.
+func (p *prompt) over(t *theme, w int) string {
+	if p.fault != nil {
+		return newLine(w).skip(1).put(t.bad, "✗ ").put("", p.fault.what).String()
+	}
+	if p.above != nil {
+		return p.above(w)
+	}
+	return ""
 }
 
-func (p *prompt) cursor(l layout) *tea.Cursor {
-	before := []rune(p.input.Value())[:p.input.Position()]
-	x := 1 + width(p.label) + width(clean(string(before)))
-	return tea.NewCursor(min(x, l.w-1), l.footer.y)
+// scrolled returns the byte from which on the text is shown in room cells, and
+// how far from there the cursor is.
+func (p *prompt) scrolled(room int) (start, cursor int) {
+	before := string([]rune(p.input.Value())[:p.input.Position()])
+	for cursor = width(clean(before)); cursor > max(room-1, 0) && before != ""; cursor = width(clean(before)) {
+		_, n := firstRune(before)
+		before, start = before[n:], start+n
+	}
+	return start, cursor
 }
 
-// askFilter lets the user type a filter; the rows follow each key.
+func firstRune(s string) (r rune, n int) {
+	for i, next := range s {
+		if i > 0 {
+			return r, i
+		}
+		r = next
+	}
+	return r, len(s)
+}
+
+func (p *prompt) cursor(l layout, status string) *tea.Cursor {
+	label := 1 + width(p.label)
+	_, x := p.scrolled(max(l.w-width(status)-3-label, 0))
+	return tea.NewCursor(min(label+x, l.w-1), l.footer.y)
+}
+
+// askFilter lets the user type a filter; the rows follow each key. One that does
+// not parse changes nothing.
 func (m *Model) askFilter(f filtered) {
 	before := f.filter()
-	p := newPrompt("/", "keeps keys that contain it; !text those that do not", before)
-	p.change = f.setFilter
+	hint := "part of a key; !not, /expression/, -f fuzzy, -l labels"
+	_, searches := f.(searcher)
+	if searches {
+		hint = "text to find"
+	}
+	p := newPrompt("/", hint, before)
+	p.change = func(text string) {
+		if !searches {
+			if p.fault = badFilter(text); p.fault != nil {
+				return
+			}
+		}
+		f.setFilter(text)
+	}
 	p.cancel = func() { f.setFilter(before) }
+	p.counts = true
 	m.prompt = p
+}
+
+// badFilter returns what is wrong with a filter; nil if nothing is.
+func badFilter(text string) *fault {
+	_, err := inspect.ParseFilter(text)
+	if wrong := (*inspect.FilterError)(nil); errors.As(err, &wrong) {
+		return &fault{0, len(text), wrong.Reason}
+	} else if err != nil {
+		return &fault{0, len(text), err.Error()}
+	}
+	return nil
 }
 
 // askRate lets the user type how many deltas a second may pass the gate.
 func (m *Model) askRate() {
 	p := newPrompt("deltas a second: ", "0 lifts the limit", "")
-	p.accept = func(text string) tea.Cmd {
-		text = strings.TrimSuffix(strings.TrimSpace(text), "/s")
-		if text == "" {
-			return nil
+	p.accept = func(text string) (tea.Cmd, error) {
+		if strings.TrimSpace(text) == "" {
+			return nil, nil
 		}
-		perSecond, err := strconv.ParseFloat(text, 64)
-		switch {
-		case err != nil || math.IsNaN(perSecond) || perSecond < 0 || perSecond > 1e9:
-			m.note = fmt.Sprintf("%q is not a number of deltas a second", text)
-			return nil
-		case perSecond > 0 && perSecond < slowestRate:
-			m.note = fmt.Sprintf("%s is slower than one delta in ten seconds; to stop the queue, pause it", text)
-			return nil
+		perSecond, err := parseRate(text)
+		if err != nil {
+			return nil, &fault{0, len(text), err.Error()}
 		}
-		done := "limited to " + rate(perSecond) + " deltas a second"
-		if perSecond == 0 {
-			done = "no limit"
-		}
-		return m.control(done, func(ctx context.Context, c inspect.Controls) error {
-			return c.SetRate(ctx, perSecond)
-		})
+		return m.setRate(perSecond), nil
 	}
 	m.prompt = p
+}
+
+// parseRate reads how many deltas a second, with or without "/s".
+func parseRate(text string) (float64, error) {
+	text = strings.TrimSuffix(strings.TrimSpace(text), "/s")
+	perSecond, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil || math.IsNaN(perSecond) || perSecond < 0 || perSecond > 1e9:
+		return 0, fmt.Errorf("%q is not a number of deltas a second", text)
+	case perSecond > 0 && perSecond < slowestRate:
+		return 0, fmt.Errorf("%s is slower than one delta in ten seconds; to stop the queue, pause it", text)
+	}
+	return perSecond, nil
+}
+
+func (m *Model) setRate(perSecond float64) tea.Cmd {
+	done := "limited to " + rate(perSecond) + " deltas a second"
+	if perSecond == 0 {
+		done = "no limit"
+	}
+	return m.control(done, func(ctx context.Context, c inspect.Controls) error {
+		return c.SetRate(ctx, perSecond)
+	})
 }

@@ -23,6 +23,17 @@ type Options struct {
 	// Sentence says what there is to look at, where somebody planned it: the
 	// demo's scenario in one line.
 	Sentence string
+	// Opener opens other things to look at; nil if nothing else can be.
+	Opener Opener
+	// Close stops what Process is of, once something else is looked at; may be
+	// nil. Whoever calls Run does so for what is open when it returns.
+	Close func()
+	// Log is what the program has logged; nil if that is not kept.
+	Log Log
+	// History is the lines that were typed in runs before, the oldest first, and
+	// Remember keeps another one; it is called off the loop and may be nil.
+	History  []string
+	Remember func(line string)
 	// Color is auto (the default: what terminal and environment say, NO_COLOR
 	// included), always or never.
 	Color string

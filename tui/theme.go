@@ -27,6 +27,8 @@ type theme struct {
 	tab, paused style
 	// match is what a filter found in a row; it is laid over the row's own style.
 	match style
+	// fault is the part of a typed line that is wrong.
+	fault style
 }
 
 const reset = "\x1b[m"
@@ -81,6 +83,7 @@ func (p palette) theme() *theme {
 		idle:     bg(p.idle),
 		tab:      fg(p.accent) + bold + style(ansi.Style{}.Reverse(true).String()),
 		paused:   fg(p.warn) + bold + style(ansi.Style{}.Reverse(true).String()),
+		fault:    fg(p.bad) + style(ansi.Style{}.Underline(true).String()),
 		match:    fg(p.warn) + style(ansi.Style{}.Underline(true).String()),
 	}
 }
@@ -136,8 +139,8 @@ func toASCII(s string, w int) string {
 
 var asciiLikeness = map[rune]byte{
 	'·': '-', '–': '-', '—': '-', '…': '~', 'µ': 'u', '×': 'x', '÷': '/',
-	'●': '*', '○': 'o', '⚠': '!', '▶': '>', '▸': '>', '▲': '^', '▼': 'v', '▾': 'v', '─': '-', '━': '=', '›': '>', '│': '|', '├': '|', '└': '`',
-	'✓': '+', '↑': '^', '↓': 'v', '←': '<', '→': '>', '≤': '<', '≥': '>',
+	'●': '*', '○': 'o', '⚠': '!', '▶': '>', '▸': '>', '▲': '^', '▼': 'v', '▾': 'v', '─': '-', '━': '=', '│': '|', '├': '|', '└': '`',
+	'✓': '+', '✗': 'x', '›': '>', '‹': '<', '↑': '^', '↓': 'v', '←': '<', '→': '>', '≤': '<', '≥': '>',
 	'▁': '_', '▂': '.', '▃': ':', '▄': '-', '▅': '=', '▆': '+', '▇': '*', '█': '#',
 	'▏': ' ', '▎': '.', '▍': ':', '▌': '-', '▋': '=', '▊': '+', '▉': '*', '░': '.',
 	'❚': '|',

@@ -1,0 +1,476 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"pgregory.net/rapid"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// door is an Opener that notes what was asked for.
+type door struct {
+	asked  []Target
+	opens  func() (Opened, error)
+	names  map[NameKind][]string
+	closed []string
+}
+
+func (d *door) Open(_ context.Context, t Target) (Opened, error) {
+	d.asked = append(d.asked, t)
+	return d.opens()
+}
+
+func (d *door) Names(_ context.Context, k NameKind) ([]string, error) { return d.names[k], nil }
+
+// withDoor is a user who can open other things, of which there is one.
+func withDoor(t *testing.T, w, h int) (*user, *door) {
+	f := newFake(30)
+	d := &door{names: map[NameKind][]string{
+		NamesOfResources:  {"pods", "podtemplates", "services", "nodes", "deployments.apps"},
+		NamesOfNamespaces: {"default", "kube-system", "kube-public"},
+		NamesOfContexts:   {"prod", "test"},
+	}}
+	d.opens = func() (Opened, error) {
+		other := newFake(7)
+		other.snapshot.Informer.Name, other.snapshot.Informer.Resource = "services", "services"
+		return Opened{Process: other, Close: func() { d.closed = append(d.closed, "services") }}, nil
+	}
+	m := NewModel(t.Context(), Options{
+		Process: f, Keymap: defaultKeymap(t), Opener: d, Close: func() { d.closed = append(d.closed, "pods") },
+	})
+	u := &user{t, m}
+	u.send(tea.WindowSizeMsg{Width: w, Height: h})
+	u.look()
+	return u, d
+}
+
+func (u *user) command(line string) *user { return u.press(":").types(line).press("enter") }
+
+func TestCommandsControlTheInformer(t *testing.T) {
+	f := newFake(30)
+	u := newUser(t, f, 120, 30)
+	for _, c := range []struct{ line, did, says string }{
+		{"pause", "pause", "paused"},
+		{"step", "step 1", "1 delta let through"},
+		{"step 25", "step 25", "25 deltas let through"},
+		{"rate 12.5/s", "rate 12.5", "limited to 13 deltas a second"},
+		{"resume", "resume", "running"},
+		{"resync now", "resync", "the cache is played back"},
+		{"resync audit 45s", "resync audit every 45s", "audit asks for a resync every 45s"},
+		{"resync audit 0", "resync audit every 0s", "audit asks for no resync"},
+		{"relist", "relist", "asking for everything again"},
+		{"index add zone=cel: object.metadata.name + 'x'", "index zone cel: object.metadata.name + 'x'", "index zone added"},
+		{"handler add slow 5ms", "handler slow 5ms 0s", "handler slow added"},
+		{`handler add "very slow" 1s resync 10s`, "handler very slow 1s 10s", "handler very slow added"},
+		{"handler remove audit", "remove audit", "handler audit removed"},
+	} {
+		f.controls = nil
+		u.command(c.line).expect(c.says)
+		if !slices.Equal(f.controls, []string{c.did}) {
+			t.Errorf(":%s asked for %q, want %q", c.line, f.controls, c.did)
+		}
+	}
+}
+
+func TestAnIndexIsVerified(t *testing.T) {
+	f := newFake(30)
+	f.verified = map[string]inspect.IndexCheck{
+		"app": {Index: "app", Objects: 30, Took: 12 * time.Millisecond},
+		"node": {Index: "node", Objects: 30, Took: 12 * time.Millisecond, Wrong: 1, Examples: []inspect.IndexMismatch{
+			{Key: "ns-0/web-00000", Indexed: []string{"node-3"}},
+		}},
+	}
+	u := newUser(t, f, 120, 30)
+	u.command("verify node").expect("node: 30 objects computed anew in 12ms, 1 in the wrong buckets, such as ns-0/web-00000: in node-3, now none")
+	u.command("verify app").expect("all in their buckets")
+	u.command("verify namespace").expect("not possible here")
+}
+
+func TestRowsAreSoughtSortedAndCut(t *testing.T) {
+	u := newUser(t, newFake(300), 120, 30)
+	u.command("goto ns-1/web-00100").expectMarked("ns-1/web-00100")
+	u.command("sort rv").expect("RV▼")
+	u.command("sort size").expect("SIZE")
+	u.command("sort colour").expect(`no column "colour" to sort by; there is key, age, rv`)
+	u.press("esc")
+	u.command("columns -rv")
+	if title := u.line("KEY"); strings.Contains(title, "RV") || !strings.Contains(title, "AGE") {
+		t.Errorf("the titles are %q", title)
+	}
+	u.command("columns rv")
+	if title := u.line("KEY"); !strings.Contains(title, "RV") || strings.Contains(title, "AGE") {
+		t.Errorf("the titles are %q", title)
+	}
+	u.command("columns +age +hue").expect(`no column "hue"`)
+	u.press("esc")
+	u.command("columns").expect("Columns", "[x] RV", "[ ] AGE")
+	u.press("esc", "2")
+	u.command("uid u-1").expect("Biography")
+}
+
+func TestALineThatIsWrongStaysAndSaysWhatAndWhere(t *testing.T) {
+	u, d := withDoor(t, 120, 30)
+	for _, c := range []struct{ line, wrong, says string }{
+		{"index ad x=y", "ad", `no "index ad"; there is add`},
+		{"handler", "handler", "handler what? add or remove"},
+		{"rate ten", "ten", `"ten" is not a number of deltas a second`},
+		{"rate", "", "expects a number of deltas a second, as in 10/s"},
+		{"step 0", "0", `"0" is not a number of deltas from 1 to 1,000,000`},
+		{"step 1 2", "2", "only a number of deltas follows"},
+		{"pause now", "now", "nothing follows this command"},
+		{"resync audot 5s", "audot", `no handler "audot"; did you mean audit?`},
+		{"resync audit", "", "expects a period as in 30s"},
+		{"resync audit 5", "5", `"5" is no duration`},
+		{"resync audit 5ms", "5ms", "once a second at most"},
+		{"resync audit -5s", "-5s", "not negative"},
+		{"index add zone", "zone", "write NAME=EXPR"},
+		{"index add node={.spec}", "node", `an index "node" already`},
+		{"verify nod", "nod", `no index "nod"; did you mean node?`},
+		{"handler add slow soon", "soon", `"soon" is no duration`},
+		{"handler add slow 5ms sync 3s", "sync", "only resync and a period may follow"},
+		{`handler add "slow 5ms`, `"slow 5ms`, `the quote " is not closed`},
+		{"filter /[/", "/[/", "missing closing ]"},
+		{"pods --color", "--color", "no flag --color; there are -n, -A, -l, --field-selector or --context"},
+		{"pods -n", "-n", "-n what?"},
+		{"-n default", "-n", "no command -n"},
+	} {
+		u.press("3")
+		u.command(c.line).expect(c.says, ":"+c.line)
+		p := u.m.prompt
+		if p == nil || p.fault == nil {
+			t.Errorf(":%s is not kept for correction", c.line)
+			u.press("esc")
+			continue
+		}
+		if got := c.line[p.fault.from:p.fault.to]; got != c.wrong {
+			t.Errorf(":%s is wrong at %q, want %q", c.line, got, c.wrong)
+		}
+		u.press("backspace")
+		if p.fault != nil {
+			t.Errorf(":%s is still wrong after it was changed", c.line)
+		}
+		u.press("esc")
+	}
+	if len(d.asked) > 0 {
+		t.Errorf("opened %v", d.asked)
+	}
+}
+
+func TestCommandsShowScreens(t *testing.T) {
+	u := newUser(t, newFake(30), 120, 30)
+	u.command("3").expect("KEY")
+	u.command("handlers").expect("HANDLER", "deployment-controller")
+	u.command("0").expect("there is only one informer")
+	u.press("esc")
+	u.command("help").expect(":index add NAME=EXPR", "pause")
+	u.press("esc")
+	u.command("keys").expect("Everywhere", "half a page up")
+	u.press("esc").expect("deployment-controller")
+	u.command("filter x").expect("nothing to filter")
+	u.press("esc", "3")
+	u.command("filter 0001").expect("match 0001")
+	if _, cmd := u.m.Update(keyPress(t, ":")); cmd != nil {
+		t.Error("a prompt asks for something")
+	}
+	u.types("q")
+	if _, cmd := u.m.Update(keyPress(t, "enter")); cmd == nil {
+		t.Error(":q must quit")
+	}
+}
+
+func TestAnotherResourceTakesThePlaceOfTheOld(t *testing.T) {
+	u, d := withDoor(t, 120, 30)
+	u.press("3", "/").types("web").press("enter")
+	u.command("services -n kube-system -l app=web").expect("now services in kube-system with app=web", "7", "ns-0/web-00000")
+	want := Target{Resources: []string{"services"}, Namespace: "kube-system", Labels: "app=web"}
+	if got := d.asked[0]; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("asked for %+v, want %+v", got, want)
+	}
+	if header, _, _ := strings.Cut(u.sees(), "\n"); !strings.Contains(header, "services") {
+		t.Errorf("the header is %q", header)
+	}
+	if !slices.Equal(d.closed, []string{"pods"}) {
+		t.Errorf("closed %v, want pods", d.closed)
+	}
+	for line, want := range map[string]Target{
+		"ctx prod":                           {Context: "prod"},
+		"ns default":                         {Namespace: "default"},
+		"ns all":                             {AllNamespaces: true},
+		"demo steady":                        {Scenario: "steady"},
+		"open quit":                          {Resources: []string{"quit"}},
+		"pods svc -A --field-selector=a=b":   {Resources: []string{"pods", "svc"}, AllNamespaces: true, Fields: "a=b"},
+		"deployments.apps --context test -A": {Resources: []string{"deployments.apps"}, AllNamespaces: true, Context: "test"},
+	} {
+		d.asked = nil
+		u.command(line)
+		if len(d.asked) != 1 || fmt.Sprint(d.asked[0]) != fmt.Sprint(want) {
+			t.Errorf(":%s asked for %+v, want %+v", line, d.asked, want)
+		}
+	}
+}
+
+func TestWhatCanNotBeOpenedLeavesTheOldInPlace(t *testing.T) {
+	u, d := withDoor(t, 120, 30)
+	d.opens = func() (Opened, error) { return Opened{}, errors.New(`the server has no resource "puase"`) }
+	u.press("3")
+	u.command("puase").expect(`the server has no resource "puase"; or the command pause`, ":puase", "ns-0/web-00000")
+	u.press("esc").expect("1 of 30")
+	if len(d.closed) > 0 {
+		t.Errorf("closed %v", d.closed)
+	}
+}
+
+// TestOnlyTheLastWishIsOpened: the answer to an earlier one comes too late.
+func TestOnlyTheLastWishIsOpened(t *testing.T) {
+	u, d := withDoor(t, 120, 30)
+	u.press(":").types("services")
+	_, first := u.m.Update(keyPress(t, "enter"))
+	u.press(":").types("nodes").expect("opening services")
+	_, second := u.m.Update(keyPress(t, "enter"))
+	u.run(first)
+	if len(d.closed) != 1 || d.closed[0] != "services" || u.m.informer != "pods" {
+		t.Errorf("looking at %s, closed %v", u.m.informer, d.closed)
+	}
+	u.run(second)
+	u.expect("now nodes")
+}
+
+func TestTabCompletes(t *testing.T) {
+	u, _ := withDoor(t, 120, 30)
+	type step struct{ types, press, line string }
+	for name, steps := range map[string][]step{
+		"a command":            {{"han", "tab", "handler"}, {" a", "tab", "handler add "}},
+		"all they have":        {{"po", "tab", "pod"}, {"", "tab", "pods"}, {"", "tab", "podtemplates"}, {"", "shift+tab", "pods"}},
+		"one":                  {{"podt", "tab", "podtemplates "}, {"-", "tab", "podtemplates -n"}},
+		"a namespace":          {{"pods -n k", "tab", "pods -n kube-"}, {"s", "tab", "pods -n kube-system "}},
+		"a context":            {{"ctx t", "tab", "ctx test "}},
+		"a handler":            {{"resync au", "tab", "resync audit "}},
+		"the second word":      {{"resync n", "tab", "resync now "}},
+		"an index":             {{"verify n", "tab", "verify namespace"}, {"", "tab", "verify node"}},
+		"nothing":              {{"xyzzy", "tab", "xyzzy"}},
+		"nothing of an answer": {{"step ", "tab", "step "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u.press(":")
+			for _, s := range steps {
+				u.types(s.types).press(s.press)
+				if got := u.m.prompt.input.Value(); got != s.line {
+					t.Errorf("after %q and %s the line is %q, want %q", s.types, s.press, got, s.line)
+				}
+			}
+			u.press("esc")
+		})
+	}
+	u.press(":").types("po").expect("pods  podtemplates")
+	u.press("esc", ":").types("index add ").expect(":index add NAME=EXPR", "label:KEY")
+}
+
+func TestLinesComeBack(t *testing.T) {
+	u := newUser(t, newFake(30), 120, 30)
+	var kept []string
+	u.m.options.Remember = func(line string) { kept = append(kept, line) }
+	u.command("pause").command("resume").command("rate ten").press("esc").command("pause")
+	u.press(":").types("dra").press("up").expect(":pause")
+	u.press("up").expect(":rate ten").press("up").expect(":resume")
+	u.press("up", "up").expect(":resume")
+	u.press("down", "down", "down").expect(":dra")
+	u.press("down", "esc")
+	if want := []string{"pause", "resume", "rate ten", "pause"}; !slices.Equal(kept, want) {
+		t.Errorf("kept %q, want %q", kept, want)
+	}
+	u.m = NewModel(t.Context(), Options{Process: newFake(3), Keymap: defaultKeymap(t), History: []string{"one", "two"}})
+	u.send(tea.WindowSizeMsg{Width: 100, Height: 30})
+	u.press(":", "up", "up").expect(":one")
+}
+
+func TestPastedTextIsOneVisibleLine(t *testing.T) {
+	u := newUser(t, newFake(300), 100, 24)
+	u.press("3", "/")
+	u.send(tea.PasteMsg{Content: "\x1b[31m0029\u202e\u200b\x009\r\n"})
+	if got := u.m.prompt.input.Value(); got != "[31m00299" {
+		t.Errorf("the line is %q", got)
+	}
+	u.press("esc", "/")
+	u.send(tea.PasteMsg{Content: "a\tb\nc 世"})
+	if got := u.m.prompt.input.Value(); got != "a b c 世" {
+		t.Errorf("the line is %q", got)
+	}
+}
+
+func TestAFilterThatDoesNotParseLeavesTheOldOne(t *testing.T) {
+	u := newUser(t, newFake(300), 100, 24)
+	u.press("3", "/").types("0010").press("enter", "/", "ctrl+u").types("/[/").expect("missing closing ]: `[`", "0 of 300 match /[")
+	u.press("enter").expect("missing closing ]") // it stays to be corrected
+	u.press("backspace").types("1]/").expect("match /[1]/")
+	u.press("enter", "/").types("x[").press("esc").expect("match /[1]/")
+}
+
+func TestALongFilterLeavesRoomForTheKeys(t *testing.T) {
+	u := newUser(t, newFake(300), 80, 24)
+	u.press("3", "/").types("!"+strings.Repeat("x", 60)).press("enter").expect("? help", "300 of 300 match !xxx")
+}
+
+func TestWhatIsSelectedIsCopied(t *testing.T) {
+	u := newUser(t, newFake(30), 120, 30)
+	copied := func(keys ...string) string {
+		t.Helper()
+		u.press(keys...)
+		_, cmd := u.m.Update(keyPress(t, "c"))
+		if cmd == nil {
+			return ""
+		}
+		return fmt.Sprint(cmd())
+	}
+	if got := copied("3", "j"); got != "ns-0/web-00003" {
+		t.Errorf("copied %q", got)
+	}
+	u.expect("copied ns-0/web-00003")
+	if got := copied("enter"); !strings.Contains(got, "kind: Pod\n") {
+		t.Errorf("copied %q", got)
+	}
+	if got := copied("5", "g"); got != "informeter" {
+		t.Errorf("copied %q", got)
+	}
+	if got := copied("7"); got != "" {
+		t.Errorf("copied %q", got)
+	}
+	u.expect("nothing to copy here")
+	big := object("ns-0/web-00000")
+	big.ResourceVersion, big.JSON = "9", []byte(`{"a":"`+strings.Repeat("x", 100_000)+`"}`)
+	u = newUser(t, &fake{snapshot: newFake(1).snapshot, rows: newFake(1).rows, objects: map[string]inspect.Object{big.Key: big}}, 120, 30)
+	if got := copied("3", "enter"); got != "" {
+		t.Error("100,000 bytes were copied")
+	}
+	u.expect("too long for the clipboard of a terminal; ctrl+s saves it")
+}
+
+func TestSavingAsksBeforeItWritesOver(t *testing.T) {
+	u := newUser(t, newFake(30), 120, 30)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "pod.yaml")
+	read := func() string {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	u.press("3", "enter", "ctrl+s").expect("save as ns-0_web-00000.yaml")
+	u.press("ctrl+u").types(file).press("enter").expect("saved to")
+	if got := read(); !strings.HasPrefix(got, "apiVersion: v1\n") {
+		t.Errorf("saved %q", got)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("saved as %v, %v", info.Mode(), err)
+	}
+	u.press("esc")
+	for _, answer := range []string{"no", ""} {
+		u.command("save " + file).expect("is there already. Write over it?")
+		u.types(answer).press("enter").expect("not saved")
+	}
+	u.command("save " + file).types("perhaps").press("enter").expect("yes or no")
+	u.press("esc").expect("not saved")
+	if got := read(); !strings.HasPrefix(got, "apiVersion: v1\n") {
+		t.Errorf("written over: %q", got)
+	}
+	u.command("save " + file).types("y").press("enter").expect("saved to")
+	if got := read(); !strings.Contains(got, "ns-0/web-00003") {
+		t.Errorf("saved %q", got)
+	}
+	u.command("save "+filepath.Join(dir, "no", "such")).expect("✗ save to", "no such file")
+	u.command("save").expect("expects the name of a file")
+}
+
+// logged is a Log that a test writes to.
+type logged struct {
+	lines     []string
+	forgotten uint64
+}
+
+func (l *logged) Lines() ([]string, uint64) { return slices.Clone(l.lines), l.forgotten }
+
+func TestTheLogIsShownAndFollowed(t *testing.T) {
+	u := newUser(t, newFake(30), 100, 20)
+	u.command("log").expect("nothing is logged here")
+	u.press("esc")
+	l := &logged{}
+	u.m.options.Log = l
+	u.command("log").expect("nothing was logged")
+	for i := range 100 {
+		l.lines = append(l.lines, fmt.Sprintf("line %02d \x1b[31m", i))
+	}
+	u.look()
+	u.expect("line 99 �[31m", "100 of 100")
+	u.press("g").expect("line 00")
+	l.lines, l.forgotten = append(l.lines[1:], "line 100"), 1
+	u.look()
+	u.expect("line 01", "1 older ones forgotten")
+	u.press("k", "G").expect("line 100")
+	u.press("/").types("line 4").press("enter").expect("line 49", "10 of 100 match line 4")
+	u.press("esc").expect("line 100")
+	u.press("esc").expect("Reflector")
+}
+
+// TestAnyCommandLineIsAnswered: whatever is typed, something is said or done, and
+// the candidates can be gone through.
+func TestAnyCommandLineIsAnswered(t *testing.T) {
+	u, _ := withDoor(t, 80, 24)
+	words := append(commandNames(), "add", "now", "remove", "x=y", "5s", "10", "-n", `"`, "audit", "node", "  ", "世界", "'a b'", "=", "-A")
+	rapid.Check(t, func(t *rapid.T) {
+		u.m.options.Opener.(*door).closed = nil
+		line := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(words), rapid.String()), 0, 5).Draw(t, "words"), " ")
+		if first, _, _ := strings.Cut(strings.TrimSpace(line), " "); first == "save" || first == "quit" || first == "q" {
+			t.Skip()
+		}
+		u.m.prompt, u.m.overlay = nil, nil
+		u.press(":")
+		u.m.prompt.set(typeable(line))
+		for range 3 {
+			u.press(rapid.SampledFrom([]string{"tab", "shift+tab", "up", "down", "backspace", "left"}).Draw(t, "key"))
+			if err := checkScreen(u.m.View().Content, 80, 24); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			if p := u.m.prompt; p != nil && len(p.input.Value()) > 3*typedLimit {
+				t.Fatalf("%q has grown to %d bytes", line, len(p.input.Value()))
+			}
+		}
+		u.m.prompt.set(typeable(line))
+		u.press("enter")
+		if err := checkScreen(u.m.View().Content, 80, 24); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if f := u.m.prompt; f != nil && f.fault != nil {
+			if text := f.input.Value(); f.fault.from > f.fault.to || f.fault.to > len(text) {
+				t.Fatalf("%q is wrong at %d to %d", text, f.fault.from, f.fault.to)
+			}
+		}
+	})
+}
+
+// TestTheCursorStandsWhereIsTyped: also in text that is longer than the line.
+func TestTheCursorStandsWhereIsTyped(t *testing.T) {
+	u := newUser(t, newFake(3), 60, 16)
+	u.press(":").types(strings.Repeat("世界", 60) + "end")
+	cursor := u.m.View().Cursor
+	if cursor == nil || cursor.Y != 15 || cursor.X < 55 || cursor.X > 59 {
+		t.Fatalf("the cursor is at %+v", cursor)
+	}
+	lines := strings.Split(u.sees(), "\n")
+	if !strings.Contains(lines[15], "世界end") {
+		t.Errorf("the end is not in sight: %q", lines[15])
+	}
+	u.press("home")
+	if cursor := u.m.View().Cursor; cursor.X != 2 {
+		t.Errorf("at the beginning the cursor is at %d", cursor.X)
+	}
+}
