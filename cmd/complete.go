@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -17,6 +18,27 @@ import (
 // completionPatience is how long the tab key may take: a cluster that does not
 // answer by then completes nothing.
 const completionPatience = 1500 * time.Millisecond
+
+// nameShells lets the command completion say which shells there are when it is
+// asked for another one. cobra's prints its help, as if all were well.
+func nameShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	completion, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		panic("bug: " + err.Error())
+	}
+	var shells []string
+	for _, c := range completion.Commands() {
+		shells = append(shells, c.Name())
+	}
+	completion.Args = cobra.ArbitraryArgs
+	completion.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		return fmt.Errorf("completion %q: use %s", args[0], cluster.Alternatives(shells))
+	}
+}
 
 // within returns what f returns, or zero if that takes longer than a tab key
 // may. A credential plugin can't be stopped, so f is left behind: the process

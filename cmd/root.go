@@ -32,6 +32,7 @@ func Run(ctx context.Context, p Program) int {
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
+	nameShells(root) // which remembers where the output goes
 	return finish(root.ExecuteContext(ctx), p.Stderr)
 }
 

@@ -119,11 +119,14 @@ func TestCommandLinesThatAreWrong(t *testing.T) {
 		{"--projection metadata", 2, "error: no kubeconfig: "},
 
 		{"snapshot --kubeconfig " + missing, 1, "error: --kubeconfig: reading the kubeconfig: open " + missing + ": "},
-		{"snapshot --kubeconfig " + broken, 1, "error: reading the kubeconfig: error loading config file \"" + broken + "\": "},
+		{"snapshot --kubeconfig " + broken, 1, "error: reading the kubeconfig: " + broken + " is not one: line 1: "},
+		{"snapshot --server " + up + " --request-timeout abc", 1, "error: --request-timeout \"abc\": give seconds, or a number with a unit as in 30s or 2m\n"},
+		{"snapshot --server " + up + " --request-timeout=-1s", 1, "error: --request-timeout \"-1s\": "},
 		{"snapshot --quux", 1, "error: unknown flag: --quux; informeter snapshot --help lists the flags"},
 		{"--attach unix:x", 1, "error: unknown flag: --attach; informeter --help lists the flags"},
 		{"snapshot --for x", 1, "error: invalid argument \"x\" for \"--for\" flag: "},
-		{"snapshot --for -1s", 1, "error: --for -1s: how long to watch can't be negative"},
+		{"snapshot --for -1s", 1, "error: --for -1s: give how long to watch, as in 10s; without it snapshot prints as soon as it is synced\n"},
+		{"snapshot --demo --for 0", 1, "error: --for 0s: give how long to watch, as in 10s; "},
 		{"snapshot --resync 10ms --demo", 1, "error: --resync 10ms: an informer resyncs once a second at most; 0 is never"},
 		{"snapshot --demo --queue lifo", 1, `error: --queue "lifo": use deltafifo or inorder`},
 		{"snapshot -o xml", 1, `error: --output "xml": use json or yaml`},
@@ -146,6 +149,23 @@ func TestCommandLinesThatAreWrong(t *testing.T) {
 		{"--server " + up + " snapshto", 1, `error: the server has no resource "snapshto"; perhaps the command "informeter snapshot"?`},
 		{"--demo snapshto", 1, `error: the simulated cluster has no resource type "snapshto"; it has pods, deployments.apps, replicasets.apps, nodes; perhaps the command "informeter snapshot"?`},
 		{"--server " + up + " -- version", 1, `error: the server has no resource "version"`},
+
+		{"--server " + up + " pods.apps", 1, `error: the server has no resource "pods.apps"; did you mean pods?` + "\n"},
+		{"--server " + up + " widget.exmple.com", 1, `error: the server has no resource "widget.exmple.com"; did you mean widgets.example.com?` + "\n"},
+		{"snapshot --demo pods.apps", 1, `error: the simulated cluster has no resource type "pods.apps"; did you mean pods?` + "\n"},
+		{"snapshot --demo deployment.app", 1, `error: the simulated cluster has no resource type "deployment.app"; did you mean deployments.apps?` + "\n"},
+
+		{"snapshot --server " + up + " -n bad/ns", 1, `error: namespace "bad/ns": the name of a namespace has up to 63 lower case letters, digits and "-", and neither begins nor ends with "-"` + "\n"},
+		{"snapshot --demo -n Bad", 1, `error: namespace "Bad": the name of a namespace has `},
+		{"snapshot --server " + up + " pods/a,b", 1, `error: resource "pods/a,b": a second object is written pods/b, and another resource apart` + "\n"},
+		{"snapshot --demo pods/a,b", 1, `error: resource "pods/a,b": a second object is written pods/b, and another resource apart` + "\n"},
+		{"snapshot --server " + up + " pods/a -A", 1, `error: pods/a is one object of one namespace: name that one with --namespace in place of --all-namespaces` + "\n"},
+		{"snapshot --demo pods/a -A", 1, `error: pods/a is one object of one namespace: `},
+		{"snapshot --server " + up + " pods/a -l app=web", 1, `error: pods/a is one object by its name: a label selector has nothing to choose from` + "\n"},
+		{"snapshot --demo pods/a -l app=web", 1, `error: pods/a is one object by its name: `},
+
+		{"completion tcsh", 1, `error: completion "tcsh": use bash, fish, powershell or zsh` + "\n"},
+		{"completion bash now", 1, `error: unknown command "now" for "informeter completion bash"`},
 
 		{"snapshot --server " + up + " -l =a", 1, `error: label selector "=a": `},
 
@@ -263,5 +283,51 @@ func TestInfo(t *testing.T) {
 	}
 	if got := run(t, "info"); !strings.Contains(got.stdout, keymap+"\n") {
 		t.Errorf("the keymap is not seen:\n%s", got.stdout)
+	}
+}
+
+func TestCompletionScripts(t *testing.T) {
+	isolate(t)
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := run(t, "completion", shell); got.code != 0 || !strings.Contains(got.stdout, "informeter") || got.stderr != "" {
+			t.Errorf("%s: code %d, said %q", shell, got.code, got.stderr)
+		}
+	}
+	if got := run(t, "completion"); got.code != 0 || !strings.Contains(got.stdout, "powershell") {
+		t.Errorf("without a shell: code %d\n%s", got.code, got.stdout)
+	}
+}
+
+// A file that is no kubeconfig is said to be none, with the line where that
+// shows, and no word of Go.
+func TestFilesThatAreNoKubeconfig(t *testing.T) {
+	isolate(t)
+	for name, tt := range map[string]struct{ text, want string }{
+		"prose":         {"hello world", "line 1: this is a string, and a kubeconfig begins with names and values"},
+		"a list":        {"\n- a\n- b\n", "line 2: this is a list, and a kubeconfig begins with names and values"},
+		"broken":        {"a: b\nclusters: [}\n", "line 2: "},
+		"a tab":         {"a: b\n\tc: d\n", "line 2: "},
+		"a pod":         {"apiVersion: v1\nkind: Pod\n", `line 2: its kind is "Pod", not Config`},
+		"other version": {"apiVersion: v9\nkind: Config\n", `line 1: its apiVersion is "v9", not v1`},
+		"no list":       {"kind: Config\nclusters: hello\n", "line 2: clusters is a string, not a list"},
+		"deeper":        {"clusters:\n- name: a\n  cluster: hello\n", "clusters.cluster can't be a string"},
+		"binary":        {"\x00\x01\xff\xfe", "it is not text"},
+		"huge":          {strings.Repeat("x: [\n", 300_000), "it is too large"},
+		"deep":          {strings.Repeat("x: [", 200_000), "it is nested too deep"},
+		"deep lists":    {strings.Repeat("- ", 200_000), "it is nested too deep"},
+		"empty name":    {"clusters: [{name: a, cluster: 7}]", "clusters.cluster can't be a number"},
+		"two documents": {"kind: Config\nclusters: [}\n---\nx: y\n", "line 2: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := writeFile(t, "config", tt.text)
+			got := run(t, "snapshot", "--kubeconfig", file)
+			begin, end := "error: reading the kubeconfig: "+file+" is not one: ", "; correct it, or name another with --kubeconfig\n"
+			if got.code != 1 || !strings.HasPrefix(got.stderr, begin+tt.want) || !strings.HasSuffix(got.stderr, end) || len(got.stderr) > 500 {
+				t.Errorf("code %d, said %.600q\nwant %q", got.code, got.stderr, begin+tt.want)
+			}
+			if strings.Contains(got.stderr, "struct") || strings.Contains(got.stderr, ".go:") || strings.Count(got.stderr, "\n") != 1 {
+				t.Errorf("said %q", got.stderr)
+			}
+		})
 	}
 }

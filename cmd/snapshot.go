@@ -52,8 +52,8 @@ func (p Program) snapshot(ctx context.Context, f *snapshotFlags, args []string) 
 	if err := checkWord("output", f.output, "json", "yaml"); err != nil {
 		return err
 	}
-	if f.watch < 0 {
-		return fmt.Errorf("--for %v: how long to watch can't be negative", f.watch)
+	if f.watch <= 0 && f.source.set.Changed("for") {
+		return fmt.Errorf("--for %v: give how long to watch, as in 10s; without it snapshot prints as soon as it is synced", f.watch)
 	}
 	log, stopLog, err := startLog(f.source.logFile)
 	if err != nil {

@@ -85,6 +85,11 @@ func (f *sourceFlags) openDemo(args []string) (opened, error) {
 	if f.allNamespaces {
 		namespace = ""
 	}
+	if namespace != "" {
+		if err := cluster.CheckNamespace(namespace); err != nil {
+			return opened{}, err
+		}
+	}
 	c, err := demo.New(demo.Options{Scenario: f.scenario, LabelSelector: f.labels, FieldSelector: f.fields})
 	if err != nil {
 		return opened{}, fmt.Errorf("--demo: %w", err)
@@ -92,6 +97,11 @@ func (f *sourceFlags) openDemo(args []string) (opened, error) {
 	sources, err := c.Sources(args, namespace)
 	if err != nil {
 		return opened{}, err
+	}
+	for _, s := range sources {
+		if strings.Contains(s.Name, "/") && f.allNamespaces && s.Scope != "cluster" {
+			return opened{}, fmt.Errorf("%s is one object of one namespace: name that one with --namespace in place of --all-namespaces", s.Name)
+		}
 	}
 	o := opened{sources: sources, run: c.Run}
 	if slices.ContainsFunc(sources, func(s source.Source) bool { return s.Resource == "pods" }) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -100,14 +101,23 @@ func namespace(getter genericclioptions.RESTClientGetter, o Options) (string, er
 	if o.AllNamespaces {
 		return metav1.NamespaceAll, nil
 	}
-	if o.Namespace != "" {
-		return o.Namespace, nil
+	ns := o.Namespace
+	if ns == "" {
+		var err error
+		if ns, _, err = getter.ToRawKubeConfigLoader().Namespace(); err != nil {
+			return "", fmt.Errorf("reading the kubeconfig: %w", err)
+		}
 	}
-	ns, _, err := getter.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		return "", fmt.Errorf("reading the kubeconfig: %w", err)
+	return ns, CheckNamespace(ns)
+}
+
+// CheckNamespace returns an error if no namespace can have that name: a server
+// would be asked for it in vain for ever.
+func CheckNamespace(name string) error {
+	if len(validation.IsDNS1123Label(name)) > 0 {
+		return fmt.Errorf(`namespace %q: the name of a namespace has up to 63 lower case letters, digits and "-", and neither begins nor ends with "-"`, name)
 	}
-	return ns, nil
+	return nil
 }
 
 // Context says whose word it is: "prod-eu/admin" for context and user.

@@ -115,12 +115,14 @@ func load(getter genericclioptions.RESTClientGetter) (*rest.Config, clientcmdapi
 			return nil, clientcmdapi.Config{}, ErrNotConfigured
 		}
 	}
-	raw, err := getter.ToRawKubeConfigLoader().RawConfig()
+	loader := getter.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
 	if err != nil {
-		return nil, raw, fmt.Errorf("reading the kubeconfig: %w; correct it, or name another with --kubeconfig", err)
+		return nil, raw, fmt.Errorf("reading the kubeconfig: %w; correct it, or name another with --kubeconfig",
+			notKubeconfig(loader.ConfigAccess(), err))
 	}
 	if flags != nil {
-		if err := checkServer(flags, raw); err != nil {
+		if err := cmp.Or(checkServer(flags, raw), checkTimeout(flags)); err != nil {
 			return nil, raw, err
 		}
 	}
@@ -129,6 +131,16 @@ func load(getter genericclioptions.RESTClientGetter) (*rest.Config, clientcmdapi
 		return nil, raw, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	return config, raw, nil
+}
+
+// checkTimeout returns an error if --request-timeout says no time; client-go
+// would blame the kubeconfig.
+func checkTimeout(flags *genericclioptions.ConfigFlags) error {
+	text := value(flags.Timeout)
+	if d, err := clientcmd.ParseTimeout(text); text != "" && (err != nil || d < 0) {
+		return fmt.Errorf("--request-timeout %q: give seconds, or a number with a unit as in 30s or 2m", text)
+	}
+	return nil
 }
 
 // checkServer returns an error if flags and kubeconfig lead to no server.

@@ -85,6 +85,7 @@ func TestOpenRefuses(t *testing.T) {
 	undecided := write(`{contexts: [{name: a, context: {cluster: c}}, {name: b, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "https://c"}}]}`)
 	lost := write(`{current-context: gone, contexts: [{name: a, context: {cluster: c}}]}`)
 	nowhere := write(`{current-context: a, contexts: [{name: a, context: {cluster: c}}, {name: b, context: {cluster: e}}], clusters: [{name: d, cluster: {server: "https://d"}}, {name: e, cluster: {}}]}`)
+	spaced := write(`{current-context: a, contexts: [{name: a, context: {cluster: c, namespace: Web}}], clusters: [{name: c, cluster: {server: "https://c"}}]}`)
 	for _, tt := range []struct {
 		name    string
 		file    string
@@ -92,7 +93,7 @@ func TestOpenRefuses(t *testing.T) {
 		options Options
 		want    string
 	}{
-		{name: "a broken file", file: broken, want: "reading the kubeconfig: error loading config file \"" + broken + "\": "},
+		{name: "a broken file", file: broken, want: "reading the kubeconfig: " + broken + " is not one: line 1: "},
 		{name: "an empty file", file: empty, want: "the kubeconfig has no contexts: name another with --kubeconfig, or a server with --server"},
 		{name: "no current context", file: undecided, want: "the kubeconfig has no current context: choose one with --context (a, b)"},
 		{name: "an unknown context", file: there, context: "quux", want: `the kubeconfig has no context "quux"; it has prod, test`},
@@ -102,6 +103,8 @@ func TestOpenRefuses(t *testing.T) {
 		{name: "a cluster without a server", file: nowhere, context: "b", want: `the kubeconfig says no server for the cluster "e" of the context "b": name one with --server`},
 		{name: "a label selector", file: there, options: Options{LabelSelector: "a in"}, want: `label selector "a in": `},
 		{name: "a field selector", file: there, options: Options{FieldSelector: "a"}, want: `field selector "a": `},
+		{name: "a namespace", file: there, options: Options{Namespace: "bad/ns"}, want: `namespace "bad/ns": the name of a namespace has up to 63`},
+		{name: "the namespace of a context", file: spaced, want: `namespace "Web": the name of a namespace has up to 63`},
 		{name: "a projection", file: there, options: Options{Projection: "full"}, want: `projection "full": use typed, unstructured or metadata`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

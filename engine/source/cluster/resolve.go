@@ -1,12 +1,15 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 )
@@ -22,6 +25,7 @@ type ask struct {
 func parse(args []string) ([]ask, error) {
 	var asks []ask
 	for _, arg := range args {
+		named := false
 		for word := range strings.SplitSeq(arg, ",") {
 			resource, object, single := strings.Cut(word, "/")
 			switch {
@@ -29,7 +33,10 @@ func parse(args []string) ([]ask, error) {
 				return nil, fmt.Errorf("resource %q: a name is missing", arg)
 			case single && (object == "" || strings.Contains(object, "/")):
 				return nil, fmt.Errorf("resource %q: one object is written TYPE/NAME, as in pods/web-0", word)
+			case named && !single:
+				return nil, fmt.Errorf("resource %q: a second object is written %s/%s, and another resource apart", arg, asks[len(asks)-1].resource, word)
 			}
+			named = named || single
 			asks = append(asks, ask{resource, object})
 		}
 	}
@@ -187,7 +194,7 @@ func (c *catalog) mayHide(name string) bool {
 }
 
 func (c *catalog) unknown(name string) error {
-	e := &UnknownError{Name: name, Near: Near(name, c.names())}
+	e := &UnknownError{Name: name, Near: c.near(name)}
 	if len(c.failed) > 0 {
 		var silent []string
 		for gv := range c.failed {
@@ -197,6 +204,30 @@ func (c *catalog) unknown(name string) error {
 		e.Hint = "no answer from " + strings.Join(silent, ", ")
 	}
 	return e
+}
+
+// near returns the names that may have been meant by one that is unknown. Where
+// a group was named, it counts for less than the resource.
+func (c *catalog) near(name string) []string {
+	if near := Near(name, c.names()); len(near) > 0 {
+		return near
+	}
+	base, group, qualified := strings.Cut(strings.ToLower(name), ".")
+	if !qualified {
+		return nil
+	}
+	groups := map[string]string{} // by the name to suggest
+	c.watchable(func(gv schema.GroupVersion, r metav1.APIResource) {
+		names := append([]string{r.Name, r.SingularName, strings.ToLower(r.Kind)}, r.ShortNames...)
+		if slices.Contains(names, base) || len(Near(base, []string{r.Name})) > 0 {
+			groups[schema.GroupResource{Group: gv.Group, Resource: r.Name}.String()] = gv.Group
+		}
+	})
+	near := slices.Collect(maps.Keys(groups))
+	slices.SortFunc(near, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distance(group, groups[a]), distance(group, groups[b])), cmp.Compare(a, b))
+	})
+	return near[:min(len(near), nearest)]
 }
 
 func categoryError(name string, members []string) error {

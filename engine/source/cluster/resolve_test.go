@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,12 @@ func TestNamesThatAreNoResource(t *testing.T) {
 		{"pods/web-0/log", `resource "pods/web-0/log": one object is written TYPE/NAME, as in pods/web-0`},
 		{"/web-0", `resource "/web-0": a name is missing`},
 		{"pods,", `resource "pods,": a name is missing`},
+		{"pods/a,b", `resource "pods/a,b": a second object is written pods/b, and another resource apart`},
+		{"pods.apps", `the server has no resource "pods.apps"; did you mean pods?`},
+		{"deployment.batch", `the server has no resource "deployment.batch"; did you mean deployments.apps?`},
+		{"widget.apps", `the server has no resource "widget.apps"; did you mean widgets.example.com?`},
+		{"depolyment.apps", `the server has no resource "depolyment.apps"; did you mean deployments.apps?`},
+		{"quux.apps", `the server has no resource "quux.apps"`},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			c := openServer(t, startServer(t, &server{types: ordinary()}), Options{})
@@ -123,6 +130,27 @@ func TestNamesThatAreNoResource(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestOneObjectIsNotChosenByLabelsOrAcrossNamespaces(t *testing.T) {
+	for _, tt := range []struct {
+		arg     string
+		options Options
+		want    string // empty: it is fine
+	}{
+		{"pods/web-0", Options{}, ""},
+		{"pods/web-0", Options{FieldSelector: "status.phase=Running"}, ""},
+		{"pods/web-0", Options{LabelSelector: "app=web"}, "pods/web-0 is one object by its name: a label selector has nothing to choose from"},
+		{"pods/web-0", Options{AllNamespaces: true}, "pods/web-0 is one object of one namespace: name that one with --namespace in place of --all-namespaces"},
+		{"realms/a", Options{AllNamespaces: true}, ""},
+		{"realms/a", Options{LabelSelector: "app=web"}, "realms/a is one object by its name: a label selector has nothing to choose from"},
+	} {
+		c := openServer(t, startServer(t, &server{types: ordinary()}), tt.options)
+		_, err := c.Sources(t.Context(), []string{tt.arg})
+		if got := fmt.Sprint(err); tt.want == "" && err != nil || tt.want != "" && got != tt.want {
+			t.Errorf("%s with %+v: got %v, want %q", tt.arg, tt.options, err, tt.want)
+		}
 	}
 }
 

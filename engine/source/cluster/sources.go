@@ -45,6 +45,9 @@ func (c *Cluster) Sources(ctx context.Context, resources []string) ([]source.Sou
 // source returns the source of one target, or where there is none yet of what
 // was asked for, and what makes it different from others.
 func (c *Cluster) source(a ask, t *target) (source.Source, string, error) {
+	if err := c.checkOne(a, t == nil || t.namespaced); err != nil {
+		return source.Source{}, "", err
+	}
 	if t == nil {
 		return c.lateSource(a), fmt.Sprint(a), nil
 	}
@@ -61,6 +64,20 @@ func (c *Cluster) source(a ask, t *target) (source.Source, string, error) {
 		ListerWatcher: lw,
 		Indexers:      source.DefaultIndexers(t.gvk.Kind, t.namespaced, c.projection == Metadata),
 	}, fmt.Sprint(t.gvr, "/", t.object), nil
+}
+
+// checkOne returns an error if one object is asked for in a way that kubectl
+// refuses, too.
+func (c *Cluster) checkOne(a ask, namespaced bool) error {
+	switch {
+	case a.object == "":
+		return nil
+	case !c.labels.Empty():
+		return fmt.Errorf("%s/%s is one object by its name: a label selector has nothing to choose from", a.resource, a.object)
+	case namespaced && c.namespace == metav1.NamespaceAll:
+		return fmt.Errorf("%s/%s is one object of one namespace: name that one with --namespace in place of --all-namespaces", a.resource, a.object)
+	}
+	return nil
 }
 
 func (c *Cluster) lateSource(a ask) source.Source {

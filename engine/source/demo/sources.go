@@ -19,7 +19,12 @@ func (c *Cluster) Sources(names []string, namespace string) ([]source.Source, er
 	}
 	var sources []source.Source
 	for _, arg := range names {
-		for _, name := range strings.Split(arg, ",") {
+		last, one := "", false
+		for name := range strings.SplitSeq(arg, ",") {
+			if one && !strings.Contains(name, "/") {
+				return nil, fmt.Errorf("resource %q: a second object is written %s/%s, and another resource apart", arg, last, name)
+			}
+			last, _, one = strings.Cut(name, "/")
 			s, err := c.source(name, cmp.Or(namespace, c.options.Namespace))
 			if err != nil {
 				return nil, err
@@ -40,6 +45,9 @@ func (c *Cluster) source(arg, namespace string) (source.Source, error) {
 	r, err := findResource(typeName)
 	if err != nil {
 		return source.Source{}, err
+	}
+	if one && c.options.LabelSelector != "" {
+		return source.Source{}, fmt.Errorf("%s is one object by its name: a label selector has nothing to choose from", arg)
 	}
 	scope := "cluster"
 	switch {
@@ -86,15 +94,31 @@ func (c *Cluster) source(arg, namespace string) (source.Source, error) {
 func findResource(name string) (*resource, error) {
 	all := resources()
 	wanted := strings.ToLower(name)
+	served := make([]string, 0, len(all))
 	for _, r := range all {
 		if slices.Contains(r.names(), wanted) {
 			return r, nil
 		}
-	}
-	var served, near []string
-	best := len(wanted)
-	for _, r := range all {
 		served = append(served, r.name())
+	}
+	near := nearResources(wanted)
+	if base, _, qualified := strings.Cut(wanted, "."); qualified && len(near) == 0 {
+		near = nearResources(base)
+	}
+	if len(near) > 0 {
+		return nil, fmt.Errorf("the simulated cluster has no resource type %q; did you mean %s?",
+			name, strings.Join(near, " or "))
+	}
+	return nil, fmt.Errorf("the simulated cluster has no resource type %q; it has %s",
+		name, strings.Join(served, ", "))
+}
+
+// nearResources returns the types whose names are the least far from what was
+// typed.
+func nearResources(wanted string) []string {
+	var near []string
+	best := len(wanted)
+	for _, r := range resources() {
 		for _, n := range r.names() {
 			d, alike := slip(wanted, n)
 			if !alike || d > best || d == best && slices.Contains(near, r.name()) {
@@ -106,12 +130,7 @@ func findResource(name string) (*resource, error) {
 			near = append(near, r.name())
 		}
 	}
-	if len(near) > 0 {
-		return nil, fmt.Errorf("the simulated cluster has no resource type %q; did you mean %s?",
-			name, strings.Join(near, " or "))
-	}
-	return nil, fmt.Errorf("the simulated cluster has no resource type %q; it has %s",
-		name, strings.Join(served, ", "))
+	return near
 }
 
 // slip reports how far one name is from another, and whether it could be meant:
