@@ -119,7 +119,7 @@ func TestNamesThatAreNoResource(t *testing.T) {
 		{"pods/a,b", `resource "pods/a,b": a second object is written pods/b, and another resource apart`},
 		{"pods.apps", `the server has no resource "pods.apps"; did you mean pods?`},
 		{"deployment.batch", `the server has no resource "deployment.batch"; did you mean deployments.apps?`},
-		{"widget.apps", `the server has no resource "widget.apps"; did you mean widgets.example.com?`},
+		{"widget.apps", `the server has no resource "widget.apps"; did you mean widgets.example.com or widgets.other.example.com?`},
 		{"depolyment.apps", `the server has no resource "depolyment.apps"; did you mean deployments.apps?`},
 		{"quux.apps", `the server has no resource "quux.apps"`},
 	} {
