@@ -309,8 +309,16 @@ type check struct {
 	transform cache.TransformFunc
 }
 
-func (c check) run(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+func (c check) run(t *testing.T) { rapid.Check(t, c.property(t)) }
+
+// fuzz lets the fuzzer choose the scripts.
+func (c check) fuzz(f *testing.F) {
+	f.Fuzz(func(t *testing.T, input []byte) { rapid.MakeFuzz(c.property(t))(t, input) })
+}
+
+// property draws a script first, then runs it in a bubble of t.
+func (c check) property(t *testing.T) func(*rapid.T) {
+	return func(rt *rapid.T) {
 		script := drawScript(rt, c.ops)
 		o := c.options
 		o.Resync = rapid.SampledFrom(append([]time.Duration{0}, c.resyncs...)).Draw(rt, "resync")
@@ -319,7 +327,7 @@ func (c check) run(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-	})
+	}
 }
 
 func TestHandlersAreToldWhatClientGoTellsThem(t *testing.T) {
@@ -368,6 +376,17 @@ func refuseD(obj any) (any, error) {
 		return nil, errors.New("cannot do with it")
 	}
 	return obj, nil
+}
+
+func FuzzHandlersAreToldWhatClientGoTellsThem(f *testing.F) {
+	check{settled: true, ops: slices.Concat(oracleOps, oracleFaults), options: Options{Queue: InOrder, Hardening: unhardened}}.fuzz(f)
+}
+
+func FuzzCachesEndUpAsClientGosDo(f *testing.F) {
+	check{
+		ops: slices.Concat(oracleOps, oracleFaults), options: Options{Hardening: unhardened},
+		resyncs: []time.Duration{time.Second, time.Minute},
+	}.fuzz(f)
 }
 
 func TestCachesEndUpAsClientGosDo(t *testing.T) {
