@@ -29,7 +29,7 @@ func (m *Model) openColumns() {
 	}
 	p := &columnsScreen{pane: pane{m: m}, under: under}
 	p.table, p.all = u.tableShown()
-	p.all = slices.DeleteFunc(slices.Clone(p.all), func(c column) bool { return c.title == "" })
+	p.all = slices.DeleteFunc(slices.Clone(p.all), func(c column) bool { return c.title == "" || c.hidden })
 	m.columns = p
 	m.setSizes()
 }

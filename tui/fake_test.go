@@ -32,6 +32,7 @@ type fake struct {
 	verified map[string]inspect.IndexCheck
 	err      error // of every read
 	readOnly bool
+	unsorted bool // sorts by key only
 
 	reads    int      // snapshots read
 	controls []string // what was asked for
@@ -130,6 +131,9 @@ func (f *fake) Queue(_ context.Context, q inspect.QueueQuery) (inspect.QueuePage
 func (f *fake) Store(_ context.Context, q inspect.Query) (inspect.Page, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.unsorted && q.Sort != inspect.SortKey {
+		return inspect.Page{}, fmt.Errorf("sort by %s: %w", q.Sort, inspect.ErrUnsupported)
+	}
 	page := pageOf(f.rows, q)
 	if q.Cursor == "" || q.Sort == inspect.SortKey || q.Sort == "" {
 		return page, nil

@@ -12,10 +12,15 @@ import (
 type handlersScreen struct {
 	pane
 	handlers handlerTable
+	trends   map[string]*trend // by name
+	second   int64             // of the newest sample
 }
 
+// trend is what has waited for a handler and how fast it went.
+type trend struct{ pending, rate series }
+
 func newHandlersScreen(m *Model) *handlersScreen {
-	return &handlersScreen{pane: pane{m: m}, handlers: newHandlerTable()}
+	return &handlersScreen{pane: pane{m: m}, handlers: newHandlerTable(m.table("handlers", order{}), furthestBehind), trends: map[string]*trend{}}
 }
 
 // openHandler shows one handler on the Handlers screen.
@@ -29,22 +34,65 @@ func (m *Model) openHandler(name string) {
 
 func (p *handlersScreen) name() string { return "Handlers" }
 
-func (p *handlersScreen) refresh(f *frame) { p.handlers.refresh(f.snapshot.value.Listeners) }
+func (p *handlersScreen) refresh(f *frame) {
+	p.handlers.refresh(f.snapshot.value.Listeners)
+	if f.snapshot.ok {
+		p.sample(f)
+	}
+}
+
+// sample takes the values of a frame, if a second has passed since the last, and
+// forgets the handlers that are gone.
+func (p *handlersScreen) sample(f *frame) {
+	passed := f.at.Unix() - p.second
+	if passed <= 0 {
+		return
+	}
+	p.second = f.at.Unix()
+	trends := make(map[string]*trend, len(f.snapshot.value.Listeners))
+	for i := range f.snapshot.value.Listeners {
+		l := &f.snapshot.value.Listeners[i]
+		one := p.trends[l.Name]
+		if one == nil {
+			one = &trend{}
+		}
+		one.pending.shift(int(min(passed, samples)))
+		one.rate.shift(int(min(passed, samples)))
+		one.pending.set(float64(l.Pending))
+		one.rate.set(l.Rate)
+		trends[l.Name] = one
+	}
+	p.trends = trends
+}
+
+func (p *handlersScreen) tableShown() (*table, []column) {
+	return p.handlers.table, p.handlers.columns()
+}
 
 func (p *handlersScreen) handle(a Action) tea.Cmd {
-	p.handlers.handle(a)
+	if page, ok := pageFor(a); ok && a != ActionOpen {
+		if row, ok := p.handlers.selected(); ok && row.CurrentKey != "" {
+			p.m.openPage(row.CurrentKey, page)
+		}
+		return nil
+	}
+	p.handlers.handle(a, p.handlers.columns())
 	return nil
 }
 
 func (p *handlersScreen) wheel(n int) { p.handlers.scroll(n) }
 
-func (p *handlersScreen) click(_, y int) tea.Cmd {
+func (p *handlersScreen) click(x, y int) tea.Cmd {
+	if y == 0 {
+		p.handlers.clickTitle(x, p.w, p.handlers.columns())
+		return nil
+	}
 	p.handlers.click(y - 1)
 	return nil
 }
 
 func (p *handlersScreen) hints() []hint {
-	return []hint{{ActionDown, "next"}, {ActionUp, "previous"}, {ActionFreeze, "freeze"}}
+	return []hint{{ActionDown, "next"}, {ActionUp, "previous"}, {ActionSort, "sort"}, {ActionReverse, "reverse"}, {ActionColumns, "columns"}, {ActionFreeze, "freeze"}}
 }
 
 func (p *handlersScreen) status() string {
@@ -67,7 +115,7 @@ func (p *handlersScreen) lines() []string {
 	}
 	height := min(p.h-2-len(detail), len(s.Listeners))
 	p.handlers.setHeight(max(height, min(len(s.Listeners), leastHandlers)))
-	lines := append(p.handlers.table(t, s, p.w), p.blank())
+	lines := append(p.handlers.draw(t, s, p.w), p.blank())
 	return block(append(lines, detail...), p.w, p.h)
 }
 
@@ -77,13 +125,28 @@ func (p *handlersScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listen
 	row := func(name string, segments ...segment) string {
 		return newLine(p.w).skip(gutter).left(t.muted, name, label).segments(3, segments...).String()
 	}
-	lines := []string{newLine(p.w).skip(gutter).put(t.title, l.Name).String()}
+	lines := []string{newLine(p.w).skip(gutter).put(t.title, handlerName(l)).String()}
 	lines = append(lines, prose(drain(t, s, l), p.w, 2, gutter)...)
 	lines = append(lines, row("synced", syncSegments(t, s, l)...))
 	lines = append(lines, row("calls", callSegments(t, l)...))
 	lines = append(lines, row("resync", resyncSegments(t, s, l)...))
+	lines = append(lines, p.trendLines(t, l, label)...)
 	lines = append(lines, p.blank())
 	return append(lines, p.causes(t, l)...)
+}
+
+// trendLines draw what waited for a handler over the last minute, and how fast it
+// went.
+func (p *handlersScreen) trendLines(t *theme, l *inspect.ListenerVitals, label int) []string {
+	one := p.trends[l.Name]
+	if one == nil {
+		return nil
+	}
+	w := max(min(p.w-gutter-label-24, samples), 0)
+	return []string{
+		newLine(p.w).skip(gutter).left(t.muted, "pending", label).put(t.warn, one.pending.spark(w, 1, 8)[0]).skip(2).put("", number(l.Pending)).String(),
+		newLine(p.w).skip(gutter).left(t.muted, "rate", label).put(t.ok, one.rate.spark(w, 1, 1)[0]).skip(2).put("", rate(l.Rate)+"/s").String(),
+	}
 }
 
 // syncSegments are the two lamps: the store's, and the handler's own.
@@ -112,6 +175,9 @@ func callSegments(t *theme, l *inspect.ListenerVitals) []segment {
 			{t.muted, "  max "},
 			{"", duration(l.Time.Max)},
 		}})
+	}
+	if l.Conflated > 0 {
+		out = append(out, seg(1, "", number(l.Conflated)+" conflated: a newer one of the same key waited"))
 	}
 	if l.InHandler > 0 {
 		st := style("")

@@ -1,71 +1,221 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
 
-// handlerTable is the table of handlers, as the Pipeline and the Handlers screen
-// show it.
+// handlerTable is the table of handlers, as the Pipeline, the Handlers and the
+// Resync screen show it.
 type handlerTable struct {
 	list[inspect.ListenerVitals]
+	table *table
+	all   []inspect.ListenerVitals // in the order in which they were added
+	// conflated, lagged: some handler's backlog was conflated, some handler was
+	// passed over.
+	conflated, lagged bool
+	// worst picks the handler to look at until the user has chosen one; -1 for
+	// none in particular. name is the one it picked.
+	worst  func([]inspect.ListenerVitals) int
+	name   string
+	chosen bool
 }
 
-func newHandlerTable() handlerTable {
-	return handlerTable{list[inspect.ListenerVitals]{keyOf: func(l inspect.ListenerVitals) string { return l.Name }}}
-}
-
-func (h *handlerTable) refresh(listeners []inspect.ListenerVitals) {
-	h.show(listeners, 0, len(listeners), len(listeners))
-	// Until the user chooses, the one that is furthest behind is looked at, and
-	// stays so until another one is.
-	if h.cursorKey == "" {
-		if worst := slowest(listeners); worst >= 0 {
-			h.cursor = worst
-			h.top = max(min(h.top, worst), worst-h.height+1)
-		} else {
-			h.cursor = min(h.cursor, max(len(listeners)-1, 0))
-		}
+func newHandlerTable(t *table, worst func([]inspect.ListenerVitals) int) handlerTable {
+	return handlerTable{
+		list:  list[inspect.ListenerVitals]{keyOf: func(l inspect.ListenerVitals) string { return l.Name }},
+		table: t,
+		worst: worst,
 	}
 }
 
-// grid returns the columns that have room. There go first: resync, causes, p50,
-// rate; never name, pending, behind, sync.
-func (h *handlerTable) grid(w int) grid {
-	return newGrid(w,
-		flexible("HANDLER", 24, 44),
-		fixed("PENDING", 9, 0),
-		fixed("BEHIND", 6, 0),
-		fixed("p50", 5, 3),
-		fixed("p99", 5, 1),
-		fixed("RATE/s", 7, 2),
-		fixedLeft("CAUSES", 14, 4),
-		fixed("ASKED", 5, 5),
-		fixed("GRANTED", 7, 5),
-		fixed("SEEN", 5, 5),
-		fixedLeft("SYNC", 8, 0),
-	)
+// furthestBehind picks the handler that is furthest behind, if that is worth a
+// word.
+func furthestBehind(listeners []inspect.ListenerVitals) int {
+	if i := slowest(listeners); i >= 0 && listeners[i].Behind >= noticeable {
+		return i
+	}
+	return -1
 }
 
-// table returns the title line and height rows.
-func (h *handlerTable) table(t *theme, s *inspect.Snapshot, w int) []string {
-	g := h.grid(w)
+// dearest picks the handler whose resync rounds take most of its period.
+func dearest(listeners []inspect.ListenerVitals) int {
+	worst := -1
+	for i := range listeners {
+		if share := roundShare(&listeners[i]); share > 0 && (worst < 0 || share > roundShare(&listeners[worst])) {
+			worst = i
+		}
+	}
+	return worst
+}
+
+// What handlers can be sorted by; without, they stand as they were added.
+const (
+	byPending   = "pending"
+	byBehind    = "behind"
+	byP50       = "p50"
+	byP99       = "p99"
+	byRate      = "rate"
+	byConflated = "conflated"
+	bySkipped   = "skipped"
+	byAsked     = "asked"
+	byGranted   = "granted"
+	bySeen      = "seen"
+	byNext      = "next"
+	byRound     = "round"
+	byShare     = "share"
+	byTold      = "told"
+)
+
+func compareHandlers(a, b *inspect.ListenerVitals, by string) int {
+	switch by {
+	case byName:
+		return strings.Compare(a.Name, b.Name)
+	case byPending:
+		return cmp.Compare(a.Pending, b.Pending)
+	case byBehind:
+		return cmp.Compare(a.Behind, b.Behind)
+	case byP50:
+		return cmp.Compare(a.Time.P50, b.Time.P50)
+	case byP99:
+		return cmp.Compare(a.Time.P99, b.Time.P99)
+	case byRate:
+		return cmp.Compare(a.Rate, b.Rate)
+	case byConflated:
+		return cmp.Compare(a.Conflated, b.Conflated)
+	case bySkipped:
+		return cmp.Compare(a.ResyncSkipped, b.ResyncSkipped)
+	case byAsked:
+		return cmp.Compare(a.ResyncAsked, b.ResyncAsked)
+	case byGranted:
+		return cmp.Compare(a.ResyncGranted, b.ResyncGranted)
+	case bySeen:
+		return cmp.Compare(a.ResyncSeen, b.ResyncSeen)
+	case byNext:
+		return a.NextResync.Compare(b.NextResync)
+	case byRound:
+		return cmp.Compare(roundCost(a, 1), roundCost(b, 1))
+	case byShare:
+		return cmp.Compare(roundShare(a), roundShare(b))
+	case byTold:
+		return cmp.Compare(resyncPart(a), resyncPart(b))
+	}
+	return 0
+}
+
+// roundShare is the cost of a round of one object in the handler's period.
+func roundShare(l *inspect.ListenerVitals) float64 {
+	if l.ResyncGranted <= 0 {
+		return 0
+	}
+	return float64(roundCost(l, 1)) / float64(l.ResyncGranted)
+}
+
+// resyncPart is the part of what a handler was told that was resync.
+func resyncPart(l *inspect.ListenerVitals) float64 {
+	if total := l.Causes.Total(); total > 0 {
+		return float64(l.Causes.Resync) / float64(total)
+	}
+	return 0
+}
+
+func (h *handlerTable) refresh(listeners []inspect.ListenerVitals) {
+	h.all, h.conflated, h.lagged = listeners, false, false
+	for i := range listeners {
+		h.conflated = h.conflated || listeners[i].Conflated > 0
+		h.lagged = h.lagged || listeners[i].ResyncSkipped > 0
+	}
+	h.arrange()
+}
+
+// arrange puts the handlers in order.
+func (h *handlerTable) arrange() {
+	rows := h.all
+	if h.table.order.by != "" {
+		rows = sortRows(rows, h.table.order, compareHandlers)
+	}
+	h.show(rows, 0, len(rows), len(rows))
+	if h.chosen {
+		return
+	}
+	// Until the user chooses, the worst one is looked at, until another is.
+	if worst := h.worst(rows); worst >= 0 {
+		h.name = rows[worst].Name
+	}
+	at, _ := h.rankOf(h.name)
+	h.cursor, h.cursorKey, h.topKey = at, "", ""
+	h.top = max(min(h.top, at), at-h.height+1, 0)
+}
+
+// moveTo, click and scroll are the user's.
+func (h *handlerTable) moveTo(rank int) {
+	h.chosen = true
+	h.list.moveTo(rank)
+}
+
+func (h *handlerTable) click(y int) (row, again bool) {
+	h.chosen = true
+	return h.list.click(y)
+}
+
+func (h *handlerTable) scroll(n int) {
+	h.chosen = true
+	h.list.scroll(n)
+}
+
+// handle moves, or changes the order.
+func (h *handlerTable) handle(a Action, columns []column) {
+	if h.table.handle(a, columns) {
+		h.arrange()
+		return
+	}
+	if h.list.handle(a) {
+		h.chosen = true
+	}
+}
+
+// clickTitle sorts by the column whose title was clicked.
+func (h *handlerTable) clickTitle(x, w int, columns []column) {
+	if c := h.table.grid(w, columns).at(x); c != nil && c.by != "" {
+		h.table.sortBy(c)
+		h.arrange()
+	}
+}
+
+// columns are those of a handler. There go first: conflated, resync, causes, p50,
+// rate; never name, pending, behind, sync.
+func (h *handlerTable) columns() []column {
+	columns := []column{
+		flexible("HANDLER", 24, 44).sorted(byName, upwards),
+		fixed("PENDING", 9, 0).sorted(byPending, downwards),
+		fixed("BEHIND", 6, 0).sorted(byBehind, downwards),
+		fixed("p50", 5, 3).sorted(byP50, downwards),
+		fixed("p99", 5, 1).sorted(byP99, downwards),
+		fixed("RATE/s", 7, 2).sorted(byRate, downwards),
+		fixedLeft("CAUSES", 14, 4),
+		fixed("CONFLATED", 9, 6).sorted(byConflated, downwards),
+		fixed("ASKED", 5, 5).sorted(byAsked, downwards),
+		fixed("GRANTED", 7, 5).sorted(byGranted, downwards),
+		fixed("SEEN", 5, 5).sorted(bySeen, downwards),
+		fixedLeft("SYNC", 8, 0),
+	}
+	columns[7].hidden = !h.conflated
+	return columns
+}
+
+// draw returns the title line and height rows.
+func (h *handlerTable) draw(t *theme, s *inspect.Snapshot, w int) []string {
+	g := h.table.grid(w, h.columns())
 	lines := []string{g.header(t)}
-	return append(lines, h.draw(w, func(l inspect.ListenerVitals, selected bool) string {
+	return append(lines, h.list.draw(w, func(l inspect.ListenerVitals, selected bool) string {
 		return g.row(t, chosen(selected, true), part{}, handlerCells(t, s, &l)...)
 	})...)
 }
 
 func handlerCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []cell {
-	name := l.Name
-	if l.Explorer {
-		name += " (this screen)"
-	}
-	if l.Removing {
-		name += " (removed)"
-	}
 	behind, st := t.muted, style("")
 	if l.Pending > 0 {
 		behind = ""
@@ -85,18 +235,34 @@ func handlerCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []ce
 		granted.st = t.warn
 	}
 	return []cell{
-		{s: name},
+		{s: handlerName(l)},
 		{st: st, s: number(l.Pending)},
 		{st: behind, s: duration(l.Behind)},
 		latencyCell(t, &l.Time, l.Time.P50),
 		latencyCell(t, &l.Time, l.Time.P99),
 		{s: rate(l.Rate)},
 		{st: t.muted, s: mainCause(l.Causes)},
+		{st: t.muted, s: number(l.Conflated)},
 		{st: t.muted, s: period(l.ResyncAsked)},
 		granted,
 		{st: t.muted, s: period(l.ResyncSeen)},
 		{parts: sync},
 	}
+}
+
+// handlerName names a handler, and what is special about it.
+func handlerName(l *inspect.ListenerVitals) string {
+	name := l.Name
+	if l.Explorer {
+		name += " (this screen)"
+	}
+	if l.Lab {
+		name += " (lab, " + duration(l.Delay) + ")"
+	}
+	if l.Removing {
+		name += " (removed)"
+	}
+	return name
 }
 
 func lamp(t *theme, on bool) part {

@@ -151,11 +151,11 @@ func phaseLamp(t *theme, s *inspect.Snapshot) (string, style) {
 	return "○", t.accent
 }
 
-// drawTabs names the screens, with counts where there is room: first the counts
+// drawTabs names the screens, with counts where there is room: first the countdown goes, then the counts
 // go, except where a warning is, then all names but the current one's.
 func (m *Model) drawTabs() string {
-	for level := range 3 {
-		if line, fits := m.tabLine(level); fits || level == 2 {
+	for level := range 4 {
+		if line, fits := m.tabLine(level); fits || level == 3 {
 			return line
 		}
 	}
@@ -174,11 +174,10 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 			continue
 		}
 		label := strconv.Itoa(int(id))
-		if level < 2 || id == m.current {
+		if level < 3 || id == m.current {
 			label += " " + s.name()
 		}
-		if n, counted := m.count(id); counted && (level == 0 || level == 1 && warned[id] > 0) {
-			text := number(n)
+		if text := m.tabText(id, level == 0); text != "" && (level <= 1 || level == 2 && warned[id] > 0) {
 			m.counts[id] = max(m.counts[id], len(text))
 			label += " " + strings.Repeat(" ", m.counts[id]-len(text)) + text
 		}
@@ -197,6 +196,21 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		need += width(label) + 2 + width(mark)
 	}
 	return l.String(), need <= m.layout.w
+}
+
+// tabText is what stands behind a screen's name: a number, or how long until the
+// next resync, where there is room for that.
+func (m *Model) tabText(id screenID, room bool) string {
+	if id == screenResync {
+		if r := &m.snapshot().Resync; r.CheckPeriod > 0 && room {
+			return dueIn(m.snapshot().At, r.Next, "")
+		}
+		return ""
+	}
+	if n, counted := m.count(id); counted {
+		return number(n)
+	}
+	return ""
 }
 
 // count is the number in a screen's tab.

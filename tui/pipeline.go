@@ -19,7 +19,7 @@ type pipelineScreen struct {
 }
 
 func newPipelineScreen(m *Model) *pipelineScreen {
-	return &pipelineScreen{pane: pane{m: m}, handlers: newHandlerTable()}
+	return &pipelineScreen{pane: pane{m: m}, handlers: newHandlerTable(m.table("handlers", order{}), furthestBehind)}
 }
 
 func (p *pipelineScreen) name() string { return "Pipeline" }
@@ -33,8 +33,12 @@ func (p *pipelineScreen) handle(a Action) tea.Cmd {
 		}
 		return nil
 	}
-	p.handlers.handle(a)
+	p.handlers.handle(a, p.handlers.columns())
 	return nil
+}
+
+func (p *pipelineScreen) tableShown() (*table, []column) {
+	return p.handlers.table, p.handlers.columns()
 }
 
 func (p *pipelineScreen) hints() []hint {
@@ -43,7 +47,11 @@ func (p *pipelineScreen) hints() []hint {
 
 func (p *pipelineScreen) wheel(n int) { p.handlers.scroll(n) }
 
-func (p *pipelineScreen) click(_, y int) tea.Cmd {
+func (p *pipelineScreen) click(x, y int) tea.Cmd {
+	if y == p.tableTop() {
+		p.handlers.clickTitle(x, p.w, p.handlers.columns())
+		return nil
+	}
 	if _, again := p.handlers.click(y - p.tableTop() - 1); again {
 		return p.handle(ActionOpen)
 	}
@@ -64,7 +72,7 @@ func (p *pipelineScreen) lines() []string {
 	detail := p.detail(t, s)
 	room := p.h - len(top) - 1 - len(detail)
 	p.handlers.setHeight(max(min(room, p.handlers.matched), 1))
-	lines := append(top, p.handlers.table(t, s, p.w)...)
+	lines := append(top, p.handlers.draw(t, s, p.w)...)
 	lines = append(lines, detail...)
 	lines = append(lines, p.requests(t, s, p.h-len(lines))...)
 	return block(lines, p.w, p.h)

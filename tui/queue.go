@@ -2,6 +2,8 @@ package tui
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,21 +14,54 @@ import (
 // queueScreen shows the gate and the keys that wait in front of it.
 type queueScreen struct {
 	pane
-	rows list[inspect.QueueItem]
-	page inspect.QueuePage
-	err  error
-	read bool
-	text string // the filter
+	rows  list[inspect.QueueItem]
+	page  inspect.QueuePage
+	err   error
+	read  bool
+	text  string // the filter
+	table *table
+	// longest is the width of the longest key that was in sight, bulk says that an
+	// entry was that stands for more than one object.
+	longest int
+	bulk    bool
 	// limit is the rate to which the gate was open when it was closed here; 0 is
 	// no limit. Resuming goes back to it.
 	limit float64
 }
 
 func newQueueScreen(m *Model) *queueScreen {
-	return &queueScreen{pane: pane{m: m}, rows: list[inspect.QueueItem]{
-		keyOf: func(i inspect.QueueItem) string { return i.Key }, byRank: true,
+	return &queueScreen{pane: pane{m: m}, table: m.table("queue", order{}), rows: list[inspect.QueueItem]{
+		keyOf: queueKey, byRank: true,
 	}}
 }
+
+// queueKey tells the entries of a queue apart. Those that stand for a whole list
+// have no key: their place has to do.
+func queueKey(i inspect.QueueItem) string {
+	if i.Key == "" {
+		return strconv.Itoa(i.Position)
+	}
+	return i.Key
+}
+
+// queueName names an entry: its key, or what it stands for.
+func queueName(i *inspect.QueueItem) (name string, whole bool) {
+	if i.Key != "" || len(i.Deltas) == 0 {
+		return i.Key, false
+	}
+	switch i.Deltas[0].Type {
+	case "ReplacedAll":
+		return "the whole list", true
+	case "SyncAll":
+		return "everything in the store", true
+	case "Bookmark":
+		return "bookmark", true
+	}
+	return strings.ToLower(i.Deltas[0].Type), true
+}
+
+// ordered says whether the queue keeps every event in order, instead of by key.
+func ordered(q *inspect.QueueVitals) bool { return q.Kind == "InOrder" }
 
 func (p *queueScreen) name() string { return "Queue" }
 func (p *queueScreen) scope() Scope { return ScopeQueue }
@@ -52,7 +87,18 @@ func (p *queueScreen) refresh(f *frame) {
 	p.err = f.queue.err
 	if f.queue.ok {
 		p.read, p.page = true, f.queue.value
-		p.rows.show(p.page.Items, p.page.Start, p.page.Matched, p.page.Keys)
+		total := p.page.Keys
+		if ordered(&f.snapshot.value.Queue) {
+			total = p.page.Deltas
+		}
+		p.rows.show(p.page.Items, p.page.Start, p.page.Matched, max(total, p.page.Matched))
+		for i := range p.page.Items {
+			item := &p.page.Items[i]
+			p.longest = max(p.longest, width(clean(item.Key)))
+			for d := range item.Deltas {
+				p.bulk = p.bulk || item.Deltas[d].Objects > 1
+			}
+		}
 	}
 }
 
@@ -74,11 +120,15 @@ func (p *queueScreen) back() bool {
 }
 
 func (p *queueScreen) handle(a Action) tea.Cmd {
-	switch a {
-	case ActionOpen:
-		if row, ok := p.rows.selected(); ok {
-			p.m.openObject(row.Key)
+	if page, ok := pageFor(a); ok {
+		if row, ok := p.rows.selected(); ok && row.Key != "" {
+			p.m.openPage(row.Key, page)
+		} else if ok {
+			p.m.note = "this entry stands for many objects"
 		}
+		return nil
+	}
+	switch a {
 	case ActionPause:
 		return p.togglePause()
 	case ActionStep:
@@ -136,8 +186,31 @@ func (p *queueScreen) hints() []hint {
 		{ActionStepTen, "step ten"},
 		{ActionRate, "rate"},
 		{ActionOpen, "object"},
+		{ActionBiography, "biography"},
 		{ActionFilter, "filter"},
 	}
+}
+
+func (p *queueScreen) tableShown() (*table, []column) { return p.table, p.columns() }
+
+// columns are those of what waits. There go first: how many deltas, objects, RV.
+func (p *queueScreen) columns() []column {
+	title := "WAITING, OLDEST FIRST"
+	if ordered(&p.m.snapshot().Queue) {
+		title = "EVENT"
+	}
+	columns := []column{
+		flexible("KEY", max(min(p.longest, p.w/2), 20), max(70, p.w/2)),
+		fixed("AGE", 6, 0),
+		fixed("DELTAS", 6, 3),
+		fixed("OBJECTS", 8, 4),
+		fixedLeft(title, 21, 0),
+		fixedLeft("CAUSE", 16, 1),
+		fixed("RV", 12, 2),
+	}
+	columns[2].hidden = ordered(&p.m.snapshot().Queue) // each entry is one
+	columns[3].hidden = !p.bulk
+	return columns
 }
 
 func (p *queueScreen) status() string {
@@ -156,26 +229,29 @@ func (p *queueScreen) lines() []string {
 	if p.rows.matched == 0 {
 		return append(lines, p.empty(t, s)...)
 	}
-	g := newGrid(p.w,
-		flexible("KEY", 20, max(70, p.w/2)),
-		fixed("AGE", 6, 0),
-		fixed("DELTAS", 6, 3),
-		fixedLeft("WAITING, OLDEST FIRST", 21, 0),
-		fixedLeft("CAUSE", 8, 1),
-		fixed("RV", 12, 2),
-	)
+	g := p.table.grid(p.w, p.columns())
+	found := highlighter(p.text)
 	lines = append(lines, g.header(t))
 	lines = append(lines, p.rows.draw(p.w, func(i inspect.QueueItem, selected bool) string {
 		mark := part{}
 		if i.InFlight {
 			mark = part{t.ok, "▶"}
 		}
-		return g.row(t, chosen(selected, true), mark, queueCells(t, &i)...)
+		return g.row(t, chosen(selected, true), mark, queueCells(t, &i, found)...)
 	})...)
 	return block(append(lines, p.detail(t)), p.w, p.h)
 }
 
-func queueCells(t *theme, i *inspect.QueueItem) []cell {
+func queueCells(t *theme, i *inspect.QueueItem, found func(string) [][2]int) []cell {
+	name, whole := queueName(i)
+	key := cell{s: name, found: found(name)}
+	if whole {
+		key = cell{st: t.synced, s: name}
+	}
+	objects := 0
+	for d := range i.Deltas {
+		objects += max(i.Deltas[d].Objects, 1)
+	}
 	newest := inspect.DeltaInfo{}
 	if n := len(i.Deltas); n > 0 {
 		newest = i.Deltas[n-1]
@@ -185,9 +261,10 @@ func queueCells(t *theme, i *inspect.QueueItem) []cell {
 		age = t.warn
 	}
 	return []cell{
-		{s: i.Key},
+		key,
 		{st: age, s: duration(i.Age)},
 		{s: number(len(i.Deltas) + i.More)},
+		{s: number(objects + i.More)},
 		{parts: deltaParts(t, i)},
 		{st: t.muted, s: newest.Cause.String()},
 		{st: t.muted, s: newest.ResourceVersion},
@@ -201,9 +278,6 @@ func deltaParts(t *theme, i *inspect.QueueItem) []part {
 	shown := i.Deltas[:min(len(i.Deltas), most)]
 	for _, d := range shown {
 		letter, st := t.delta(d.Type)
-		if d.Objects > 1 {
-			letter += " ×" + number(d.Objects)
-		}
 		parts = append(parts, part{st, letter + " "})
 	}
 	if more := len(i.Deltas) - len(shown) + i.More; more > 0 {
@@ -220,7 +294,9 @@ func (p *queueScreen) head(t *theme, s *inspect.Snapshot) []string {
 		return newLine(p.w).skip(gutter).segments(3, segments...).String()
 	}
 	depth := []part{{t.strong, count(q.Deltas, "delta", "deltas")}, {"", " on " + count(q.Keys, "key", "keys")}}
-	if q.Objects > q.Deltas {
+	if ordered(q) {
+		depth = []part{{t.strong, count(q.Deltas, "entry", "entries")}, {t.faint, " │ "}, {"", count(q.Keys, "key", "keys")}, {t.faint, " │ "}, {"", count(q.Objects, "object", "objects")}}
+	} else if q.Objects > q.Deltas {
 		depth = append(depth, part{t.muted, " for " + count(q.Objects, "object", "objects")})
 	}
 	oldest := seg(2, t.muted, "nothing waits")
@@ -241,10 +317,21 @@ func (p *queueScreen) head(t *theme, s *inspect.Snapshot) []string {
 	return []string{
 		line(gateSegments(t, s)...),
 		line(segment{parts: depth}, seg(0, "", number(q.InFlight)+" in flight"), oldest, seg(3, t.muted, "most ever "+number(q.Peak))),
-		line(segment{parts: []part{{t.muted, "in "}, {"", rate(q.ArrivalRate) + "/s"}, {t.muted, "  out "}, {"", rate(q.PopRate) + "/s"}}}, waited),
+		line(segment{parts: []part{{t.muted, "in "}, {"", rate(q.ArrivalRate) + "/s"}, {t.muted, "  out "}, {"", rate(q.PopRate) + "/s"}}}, waited, kindSegment(t, q)),
 		line(pressure(t, q)),
 		p.blank(),
 	}
+}
+
+// kindSegment says how the queue treats several events of one key.
+func kindSegment(t *theme, q *inspect.QueueVitals) segment {
+	if ordered(q) {
+		return seg(4, t.muted, "every event in its order; a list or resync is one entry")
+	}
+	if q.Compressed > 0 {
+		return seg(4, t.muted, number(q.Compressed)+" compressed")
+	}
+	return seg(4, t.muted, "by key, in the order of first arrival")
 }
 
 func gateSegments(t *theme, s *inspect.Snapshot) []segment {
@@ -289,7 +376,7 @@ func (p *queueScreen) empty(t *theme, s *inspect.Snapshot) []string {
 	h := p.h - headHeight + 1
 	switch {
 	case p.text != "":
-		return message(t, p.w, h, "no waiting key matches "+p.text, number(p.rows.total)+" keys wait.")
+		return message(t, p.w, h, "no waiting key matches "+p.text, count(p.rows.total, "waits.", "wait."))
 	case s.Queue.Gate.Mode == inspect.GatePaused:
 		return message(t, p.w, h, "nothing waits", "The gate is closed and nothing has arrived since.")
 	}
@@ -315,6 +402,9 @@ func (p *queueScreen) detail(t *theme) string {
 		text := " " + d.Cause.String() + " " + duration(d.Age)
 		if d.Tombstone {
 			text += " tombstone"
+		}
+		if d.Objects > 1 {
+			text += " of " + number(d.Objects) + " objects"
 		}
 		segments = append(segments, segment{parts: []part{{st, letter}, {"", text}}, drop: n + 1})
 	}

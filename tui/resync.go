@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,52 +12,101 @@ import (
 )
 
 // resyncScreen shows when the cache is played back to which handler, and what
-// that costs it.
+// that costs it: beside the rows where there is room, below them where there is
+// not.
 //
 //	how often the informer checks, the next round, the last one
 //	what a resync is
 //	HANDLER ...
 //	▸ the slowest one, or the selected one
-//	what its periods come to
+//	what its periods come to, and why they differ
 type resyncScreen struct {
 	pane
 	handlers handlerTable
 }
 
 func newResyncScreen(m *Model) *resyncScreen {
-	return &resyncScreen{pane: pane{m: m}, handlers: newHandlerTable()}
+	return &resyncScreen{pane: pane{m: m}, handlers: newHandlerTable(m.table("resync", order{}), dearest)}
 }
 
 func (p *resyncScreen) name() string { return "Resync" }
+func (p *resyncScreen) scope() Scope { return ScopeResync }
 
 func (p *resyncScreen) refresh(f *frame) { p.handlers.refresh(f.snapshot.value.Listeners) }
 
+func (p *resyncScreen) tableShown() (*table, []column) { return p.handlers.table, p.columns() }
+
 func (p *resyncScreen) handle(a Action) tea.Cmd {
-	if a == ActionOpen {
-		if row, ok := p.handlers.selected(); ok {
+	row, ok := p.handlers.selected()
+	switch a {
+	case ActionOpen:
+		if ok {
 			p.m.openHandler(row.Name)
 		}
-		return nil
+	case ActionResyncNow:
+		return p.m.control("the cache is being played back", func(ctx context.Context, c inspect.Controls) error { return c.ResyncNow(ctx) })
+	case ActionPeriod:
+		if ok {
+			p.m.askPeriod(row.Name)
+		}
+	default:
+		p.handlers.handle(a, p.columns())
 	}
-	p.handlers.handle(a)
 	return nil
+}
+
+// askPeriod lets the user type how often a handler asks for a resync.
+func (m *Model) askPeriod(handler string) {
+	p := newPrompt("resync "+handler+" every: ", "30s, 5m; 0 for never", "")
+	p.accept = func(text string) (tea.Cmd, error) {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			return nil, nil
+		}
+		every, err := time.ParseDuration(text)
+		if text == "0" {
+			every, err = 0, nil
+		}
+		if err != nil || every < 0 {
+			return nil, &fault{0, len(text), fmt.Sprintf("%q is not a period: 30s, 5m, or 0 for never", text)}
+		}
+		done := handler + " asks for a resync every " + duration(every)
+		if every == 0 {
+			done = handler + " asks for no resync"
+		}
+		return m.control(done, func(ctx context.Context, c inspect.Controls) error { return c.SetResync(ctx, handler, every) }), nil
+	}
+	m.prompt = p
 }
 
 func (p *resyncScreen) wheel(n int) { p.handlers.scroll(n) }
 
-func (p *resyncScreen) click(_, y int) tea.Cmd {
-	if _, again := p.handlers.click(y - len(p.head(p.m.theme, p.m.snapshot())) - 1); again {
+func (p *resyncScreen) click(x, y int) tea.Cmd {
+	y -= len(p.head(p.m.theme, p.m.snapshot()))
+	if y == 0 {
+		p.handlers.clickTitle(x, p.tableWidth(), p.columns())
+	} else if x >= p.tableWidth() {
+		return nil
+	} else if _, again := p.handlers.click(y - 1); again {
 		return p.handle(ActionOpen)
 	}
 	return nil
 }
 
 func (p *resyncScreen) hints() []hint {
-	return []hint{{ActionOpen, "handler"}, {ActionDown, "next"}, {ActionUp, "previous"}, {ActionFreeze, "freeze"}}
+	return []hint{{ActionOpen, "handler"}, {ActionResyncNow, "resync now"}, {ActionPeriod, "ask for a period"}, {ActionSort, "sort"}, {ActionFreeze, "freeze"}}
 }
 
 func (p *resyncScreen) status() string {
 	return place(p.handlers.cursor, p.handlers.matched, p.handlers.total, "")
+}
+
+// tableWidth is how wide the table is: what the second pane leaves.
+func (p *resyncScreen) tableWidth() int {
+	if panes(p.w) == 1 {
+		return p.w
+	}
+	return p.w - min(max(p.w*2/5, 44), 70)
 }
 
 func (p *resyncScreen) lines() []string {
@@ -68,18 +119,25 @@ func (p *resyncScreen) lines() []string {
 		p.handlers.setHeight(1)
 		return append(lines, message(t, p.w, p.h-len(lines), "no handlers", "Nobody is there to whom the cache could be played back.")...)
 	}
-	const below = 4
-	p.handlers.setHeight(max(min(p.h-len(lines)-1-below, p.handlers.matched), 1))
-	g := p.grid()
-	lines = append(lines, g.header(t))
-	lines = append(lines, p.handlers.draw(p.w, func(l inspect.ListenerVitals, selected bool) string {
+	row, _ := p.handlers.selected()
+	if w := p.tableWidth(); w < p.w {
+		h := p.h - len(lines)
+		p.handlers.setHeight(max(h-1, 1))
+		detail := append([]string{newLine(p.w - w).String()}, p.detail(t, s, &row, p.w-w)...)
+		return append(lines, beside(block(p.rowLines(t, s, w), w, h), block(detail, p.w-w, h))...)
+	}
+	detail := p.detail(t, s, &row, p.w)
+	p.handlers.setHeight(max(min(p.h-len(lines)-2-len(detail), p.handlers.matched), min(p.handlers.matched, leastHandlers), 1))
+	lines = append(lines, p.rowLines(t, s, p.w)...)
+	lines = append(lines, p.blank())
+	return block(append(lines, detail...), p.w, p.h)
+}
+
+func (p *resyncScreen) rowLines(t *theme, s *inspect.Snapshot, w int) []string {
+	g := p.handlers.table.grid(w, p.columns())
+	return append([]string{g.header(t)}, p.handlers.list.draw(w, func(l inspect.ListenerVitals, selected bool) string {
 		return g.row(t, chosen(selected, true), part{}, resyncCells(t, s, &l)...)
 	})...)
-	if row, ok := p.handlers.selected(); ok {
-		lines = append(lines, p.blank())
-		lines = append(lines, prose(resyncCost(t, s, &row), p.w, below-1, gutter)...)
-	}
-	return block(lines, p.w, p.h)
 }
 
 // head says when the rounds are, and what a round is.
@@ -116,21 +174,25 @@ func dueIn(now, at time.Time, before string) string {
 // resyncBar is how many cells a period has.
 const resyncBar = 20
 
-// grid returns the columns that have room. There go first: the bar, skipped,
-// seen, asked; never handler, granted, next, cost and its share.
-func (p *resyncScreen) grid() grid {
-	return newGrid(p.w,
-		flexible("HANDLER", 20, 44),
-		fixed("ASKED", 6, 1),
-		fixed("GRANTED", 7, 0),
-		fixed("SEEN", 6, 2),
-		fixed("NEXT", 6, 0),
-		fixed("SKIPPED", 7, 3),
-		fixed("COST", 6, 0),
-		fixed("SHARE", 5, 0),
-		fixedLeft("OF ITS PERIOD", resyncBar, 4),
+// columns are those of a handler's resyncs. There go first: the bar, resync's part
+// of what it was told, skipped, seen, asked; never handler, granted, next, cost
+// and its share.
+func (p *resyncScreen) columns() []column {
+	columns := []column{
+		flexible("HANDLER", 20, 44).sorted(byName, upwards),
+		fixed("ASKED", 6, 1).sorted(byAsked, downwards),
+		fixed("GRANTED", 7, 0).sorted(byGranted, downwards),
+		fixed("SEEN", 6, 2).sorted(bySeen, downwards),
+		fixed("NEXT", 6, 0).sorted(byNext, upwards),
+		fixed("SKIPPED", 7, 3).sorted(bySkipped, downwards),
+		fixed("RESYNC", 6, 4).sorted(byTold, downwards),
+		fixed("COST", 6, 0).sorted(byRound, downwards),
+		fixed("SHARE", 5, 0).sorted(byShare, downwards),
+		fixedLeft("OF ITS PERIOD", resyncBar, 5),
 		fixedLeft("", 1, 0),
-	)
+	}
+	columns[5].hidden = !p.handlers.lagged
+	return columns
 }
 
 func resyncCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []cell {
@@ -154,34 +216,106 @@ func resyncCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []cel
 		skipped.st = t.warn
 	}
 	return []cell{
-		{s: l.Name},
+		{s: handlerName(l)},
 		{st: t.muted, s: period(l.ResyncAsked)},
 		{s: period(l.ResyncGranted)},
 		{st: t.muted, s: period(l.ResyncSeen)},
-		next, skipped, cost, share, full, mark,
+		next, skipped,
+		{st: t.muted, s: percent(l.Causes.Resync, l.Causes.Total())},
+		cost, share, full, mark,
 	}
 }
 
-// resyncCost says what the periods of a handler come to.
-func resyncCost(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
+// detail says what the periods of a handler come to, and why they differ.
+func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals, w int) []string {
+	const label = 9
+	lines := []string{newLine(w).skip(gutter).put(t.title, handlerName(l)).String()}
+	say := func(name string, st style, text string) {
+		for i, line := range wrap(clean(text), w-gutter-label-1, 3) {
+			if i > 0 {
+				name = ""
+			}
+			lines = append(lines, newLine(w).skip(gutter).left(t.muted, name, label).put(st, line).String())
+		}
+	}
+	if l.ResyncAsked == 0 && l.ResyncGranted == 0 {
+		say("", "", "asked for none: it is told of changes only")
+		return lines
+	}
+	say("asked", "", period(l.ResyncAsked))
+	say("granted", "", period(l.ResyncGranted)+grantReason(s, l))
+	if l.ResyncGranted == 0 {
+		return lines
+	}
 	switch {
-	case l.ResyncGranted == 0 && l.ResyncAsked == 0:
-		return []segment{seg(0, "", l.Name+" asked for none: it is told of changes only")}
-	case l.ResyncGranted == 0:
-		return []segment{seg(0, t.warn, l.Name+" asked for "+period(l.ResyncAsked)+" and gets none")}
+	case l.ResyncSeen > 0:
+		say("seen", "", period(l.ResyncSeen)+seenReason(s, l))
+	default:
+		say("seen", t.muted, "there were no two rounds yet")
 	}
-	out := roundSegment(t, s, l)
-	if len(out) == 0 {
-		out = append(out, seg(0, t.muted, "its pace is not known yet, so neither is what a round costs"))
+	say("next", "", dueIn(s.At, l.NextResync, "in "))
+	each := time.Duration(0)
+	if l.BusyRate > 0 {
+		each = time.Duration(float64(time.Second) / l.BusyRate)
 	}
-	if resyncTooDear(l, s.Store.Objects) {
-		out = append(out, seg(0, t.warn, "⚠ the next round begins before one is done"))
+	if cost := roundCost(l, s.Store.Objects); cost > 0 {
+		text := "a round is " + number(s.Store.Objects) + " × " + duration(each) + " = " + duration(cost) + " of " + period(l.ResyncGranted)
+		if resyncTooDear(l, s.Store.Objects) {
+			say("cost", t.warn, "⚠ "+text+": the next one begins before one is done")
+		} else {
+			say("cost", "", text)
+		}
+		if n := s.Resync.LastObjects; n > 0 && n != s.Store.Objects {
+			say("", t.muted, "the last one was of "+number(n)+" objects: "+duration(roundCost(l, n)))
+		}
+	} else {
+		say("cost", t.muted, "its pace is not known yet, so neither is what a round costs")
 	}
-	if l.ResyncGranted != l.ResyncAsked {
-		out = append(out, seg(0, "", "asked for "+period(l.ResyncAsked)+", granted "+period(l.ResyncGranted)))
+	if total := l.Causes.Total(); total > 0 {
+		say("told", "", percent(l.Causes.Resync, total)+" of "+number(total)+" notifications were resyncs, which change nothing")
 	}
 	if l.ResyncSkipped > 0 {
-		out = append(out, seg(1, t.warn, "passed over "+times(l.ResyncSkipped)+", still busy with the round before"))
+		say("skipped", t.warn, "passed over "+times(l.ResyncSkipped)+", still busy with the round before")
 	}
-	return out
+	return lines
+}
+
+// grantReason says why a handler was granted another period than it asked for.
+func grantReason(s *inspect.Snapshot, l *inspect.ListenerVitals) string {
+	check := s.Resync.CheckPeriod
+	switch {
+	case l.ResyncGranted == l.ResyncAsked:
+		return ""
+	case l.ResyncGranted == 0 && check == 0:
+		return ": the informer never checks, because it was made without a period and nobody asked for one before it ran"
+	case l.ResyncGranted == 0:
+		return ": none"
+	case l.ResyncAsked < time.Second && l.ResyncGranted == time.Second:
+		return ": less than a second is raised to one"
+	case l.ResyncGranted == check && l.ResyncAsked < check:
+		return ": it asked when the informer was running, which checks every " + period(check) + " and no more often"
+	case l.ResyncGranted > l.ResyncAsked:
+		return ": raised"
+	}
+	return ": shortened"
+}
+
+// seenReason says why the rounds come at another distance than granted.
+func seenReason(s *inspect.Snapshot, l *inspect.ListenerVitals) string {
+	check, seen, granted := s.Resync.CheckPeriod, l.ResyncSeen, l.ResyncGranted
+	const slack = 10 // one part in so many is not worth a word
+	switch {
+	case (seen - granted).Abs() <= granted/slack:
+		return ""
+	case seen < granted:
+		return ": a round was asked for in between"
+	case l.ResyncSkipped > 0:
+		return ": rounds were passed over"
+	case check > 0 && granted%check != 0:
+		n := (granted + check - 1) / check
+		if expected := n * check; (seen - expected).Abs() <= expected/slack {
+			return ": it is due only when the informer checks, every " + period(check) + ", so with the " + ordinal(int(n)) + " check"
+		}
+	}
+	return ": the checks came late, or an interrupted watch held them up"
 }

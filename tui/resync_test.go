@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +17,10 @@ func TestARoundThatOutlastsItsPeriodIsAWarning(t *testing.T) {
 	}{{48211, "320%", true}, {5010, "33%", false}} {
 		f := newFake(1)
 		f.snapshot.Store.Objects = c.objects
-		u := newUser(t, f, 120, 30)
+		u := newUser(t, f, 200, 30)
 		u.press("6")
 		row := u.marked()
-		if !strings.Contains(row, c.share) || strings.Contains(row, "⚠") != c.warned || strings.Contains(u.sees(), "6 Resync ⚠") != c.warned {
+		if !strings.Contains(row, c.share) || strings.Contains(row, "⚠") != c.warned || strings.Contains(u.sees(), "6 Resync 12s ⚠") != c.warned {
 			t.Errorf("%d objects: %s", c.objects, u.sees())
 		}
 		if full := strings.Count(row, "█") == resyncBar; full != c.warned {
@@ -51,12 +52,11 @@ func TestTheResyncHeadSaysWhenAndHowMuch(t *testing.T) {
 
 // TestResyncColumnsGoInOrder narrows the table.
 func TestResyncColumnsGoInOrder(t *testing.T) {
-	p := newResyncScreen(nil)
-	gone := []string{"OF ITS PERIOD", "SKIPPED", "SEEN", "ASKED"}
+	p := newUser(t, newFake(5).with(resynced), 120, 30).m.screens[screenResync].(*resyncScreen)
+	gone := []string{"OF ITS PERIOD", "RESYNC", "SKIPPED", "SEEN", "ASKED"}
 	dropped := 0
 	for w := 140; w >= leastWidth; w-- {
-		p.w = w
-		header := p.grid().header(newTheme(true))
+		header := p.handlers.table.grid(w, p.columns()).header(newTheme(true))
 		for _, must := range []string{"HANDLER", "GRANTED", "NEXT", "COST", "SHARE"} {
 			if !strings.Contains(header, must) {
 				t.Errorf("at %d columns %s is gone", w, must)
@@ -74,4 +74,64 @@ func TestResyncColumnsGoInOrder(t *testing.T) {
 	if dropped == 0 {
 		t.Error("no column went")
 	}
+}
+
+// TestWhyPeriodsDifferIsSaid: the cases of asked, granted and seen.
+func TestWhyPeriodsDifferIsSaid(t *testing.T) {
+	second := time.Second
+	for name, c := range map[string]struct {
+		check, asked, granted, seen time.Duration
+		skipped                     uint64
+		want                        []string
+	}{
+		"as asked":                  {2 * second, 2 * second, 2 * second, 2 * second, 0, []string{"granted  2.0s ", "seen     2.0s "}},
+		"never checked":             {0, 30 * second, 0, 0, 0, []string{"the informer never checks"}},
+		"less than a second":        {second, second / 5, second, second, 0, []string{"less than a second is raised to one"}},
+		"asked late":                {2 * second, second, 2 * second, 2 * second, 0, []string{"it asked when the informer was running, which checks every 2.0s"}},
+		"not a multiple of a check": {2 * second, 2500 * time.Millisecond, 2500 * time.Millisecond, 4 * second, 0, []string{"only when the informer checks, every 2.0s", "the 2nd check"}},
+		"passed over":               {2 * second, 2 * second, 2 * second, 6 * second, 2, []string{"rounds were passed over", "passed over 2 times"}},
+		"late":                      {2 * second, 2 * second, 2 * second, 9 * second, 0, []string{"the checks came late"}},
+		"by hand":                   {30 * second, 30 * second, 30 * second, second, 0, []string{"asked for in between"}},
+		"no rounds yet":             {30 * second, 30 * second, 30 * second, 0, 0, []string{"no two rounds yet"}},
+	} {
+		f := newFake(20).with(func(s *inspect.Snapshot) {
+			s.Resync.CheckPeriod = c.check
+			l := &s.Listeners[2]
+			l.ResyncAsked, l.ResyncGranted, l.ResyncSeen, l.ResyncSkipped = c.asked, c.granted, c.seen, c.skipped
+		})
+		for _, w := range []int{80, 200} {
+			u := newUser(t, f, w, 40)
+			u.press("6")
+			seen := strings.Join(strings.Fields(u.sees()), " ")
+			for _, want := range c.want {
+				if !strings.Contains(seen, strings.Join(strings.Fields(want), " ")) {
+					t.Errorf("%s: at %d columns %q is not said:\n%s", name, w, want, u.sees())
+				}
+			}
+			if c.granted == c.asked && c.granted == c.seen && (strings.Contains(seen, "granted 2.0s:") || strings.Contains(seen, "seen 2.0s:")) {
+				t.Errorf("%s: a reason is given:\n%s", name, u.sees())
+			}
+		}
+	}
+}
+
+func TestAPeriodIsAskedForOnTheResyncScreen(t *testing.T) {
+	f := newFake(20)
+	u := newUser(t, f, 120, 30)
+	u.press("6", "p").types("10s").press("enter").expect("audit asks for a resync every 10s")
+	u.press("p").types("0").press("enter").expect("audit asks for no resync")
+	u.press("p").types("soon").press("enter").expect(`"soon" is not a period`)
+	u.press("esc", "R").expect("the cache is being played back")
+	if want := []string{"resync audit every 10s", "resync audit every 0s", "resync"}; !slices.Equal(f.controls, want) {
+		t.Errorf("asked for %q, want %q", f.controls, want)
+	}
+}
+
+func TestTheNextResyncCountsDownInItsTab(t *testing.T) {
+	f := newFake(20)
+	u := newUser(t, f, 120, 30)
+	u.expect("6 Resync 12s")
+	f.bump(func() { f.snapshot.At = epoch.Add(9 * time.Second) })
+	u.look()
+	u.expect("6 Resync  3s")
 }

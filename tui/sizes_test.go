@@ -242,11 +242,11 @@ func TestTabsNarrowInSteps(t *testing.T) {
 
 // TestHandlerColumnsGoInOrder narrows the table of handlers.
 func TestHandlerColumnsGoInOrder(t *testing.T) {
-	h := newHandlerTable()
+	h := newHandlerTable(&table{}, furthestBehind)
 	gone := []string{"ASKED GRANTED SEEN", "CAUSES", "p50", "RATE/s", "p99"}
 	dropped := 0
 	for w := 130; w >= leastWidth; w-- {
-		header := h.grid(w).header(newTheme(true))
+		header := h.table.grid(w, h.columns()).header(newTheme(true))
 		for _, must := range []string{"HANDLER", "PENDING", "BEHIND", "SYNC"} {
 			if !strings.Contains(header, must) {
 				t.Errorf("at %d columns %s is gone", w, must)

@@ -29,7 +29,7 @@ func (b *table) grid(w int, columns []column) grid {
 	shown := slices.Clone(columns)
 	for i := range shown {
 		c := &shown[i]
-		if b.hidden[c.title] {
+		if c.hidden || b.hidden[c.title] {
 			c.hidden = true
 			continue
 		}
@@ -82,11 +82,14 @@ func (b *table) step(columns []column, n int) {
 		if c.by == b.order.by && c.by != "" {
 			at = len(can)
 			can = append(can, c)
-		} else if c.by != "" && !b.hidden[c.title] {
+		} else if c.by != "" && !c.hidden && !b.hidden[c.title] {
 			can = append(can, c)
 		}
 	}
 	if len(can) > 0 {
+		if b.order.by == "" && n > 0 {
+			at = -1 // the first one is next
+		}
 		c := can[(at+n+len(can))%len(can)]
 		b.order = order{c.by, c.first}
 	}
