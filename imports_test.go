@@ -15,6 +15,7 @@ import (
 const (
 	module = "github.com/informeter/informeter"
 	charm  = "charm.land/"
+	cel    = "cel.dev/"
 )
 
 // mayImport says which of the module's own packages a package may import, by
@@ -22,7 +23,7 @@ const (
 // room has to be let in here.
 var mayImport = map[string][]string{
 	"":                      {"cmd"},
-	"cmd":                   {"tui", "engine", "engine/findings", "engine/inspect", "engine/source", "engine/source/cluster", "engine/source/demo"},
+	"cmd":                   {"tui", "engine", "engine/expr", "engine/findings", "engine/inspect", "engine/source", "engine/source/cluster", "engine/source/demo"},
 	"tui":                   {"engine/findings", "engine/inspect"},
 	"engine":                {"engine/reflector", "engine/deltafifo", "engine/store", "engine/processor", "engine/journal", "engine/tap", "engine/inspect"},
 	"engine/reflector":      {"engine/tap", "engine/inspect"},
@@ -33,6 +34,7 @@ var mayImport = map[string][]string{
 	"engine/tap":            {"engine/inspect"},
 	"engine/inspect":        {},
 	"engine/findings":       {"engine/inspect"},
+	"engine/expr":           {},
 	"engine/source":         {},
 	"engine/source/cluster": {"engine/source"},
 	"engine/source/demo":    {"engine/source"},
@@ -48,6 +50,7 @@ var mayImportOthers = map[string][]string{
 	"engine/store":     {"k8s.io/client-go/tools/cache", "k8s.io/client-go/features", "k8s.io/apimachinery/"},
 	"engine/processor": {"k8s.io/client-go/tools/cache", "k8s.io/apimachinery/", "k8s.io/klog/"},
 	"engine/journal":   {"k8s.io/apimachinery/", "github.com/tidwall/btree"},
+	"engine/expr":      {"k8s.io/client-go/tools/cache", "k8s.io/client-go/util/jsonpath", "k8s.io/apimachinery/", cel},
 	"engine/tap":       {},
 	"engine/inspect":   {},
 	"engine/findings":  {},
@@ -81,6 +84,19 @@ func TestTheReadModelNeedsOnlyTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// TestWhoEmbedsTheEngineLinksNoCEL: only who asks for expressions pays for them.
+func TestWhoEmbedsTheEngineLinksNoCEL(t *testing.T) {
+	for path, want := range map[string]bool{"engine": false, "engine/expr": true} {
+		linked := false
+		for _, p := range goList(t, "-deps", "./"+path) {
+			linked = linked || strings.HasPrefix(p.ImportPath, cel)
+		}
+		if linked != want {
+			t.Errorf("%s links CEL: %v, want %v", path, linked, want)
+		}
+	}
+}
+
 // TestTheImportTestSeesAnImportTurnedRound turns imports round, and adds ones
 // that are not allowed, to see that the check above can fail.
 func TestTheImportTestSeesAnImportTurnedRound(t *testing.T) {
@@ -91,6 +107,8 @@ func TestTheImportTestSeesAnImportTurnedRound(t *testing.T) {
 		{"engine", module + "/tui"},
 		{"engine", charm + "bubbletea/v2"},
 		{"cmd", charm + "bubbletea/v2"},
+		{"cmd", cel + "cel-go/cel"},
+		{"engine/source", cel + "cel-go/cel"},
 		{"tui", module + "/engine"},
 		{"newroom", module + "/engine"},
 	} {
@@ -119,7 +137,7 @@ func allowed(from, to string) bool {
 	if own, ok := strings.CutPrefix(to, module+"/"); ok {
 		return slices.Contains(mayImport[from], own)
 	}
-	if strings.HasPrefix(to, charm) && from != "tui" {
+	if strings.HasPrefix(to, charm) && from != "tui" || strings.HasPrefix(to, cel) && from != "engine/expr" {
 		return false
 	}
 	others, limited := mayImportOthers[from]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/informeter/informeter/engine/expr"
 	"github.com/informeter/informeter/engine/source/cluster"
 	"github.com/informeter/informeter/engine/source/demo"
 )
@@ -93,6 +94,7 @@ func (f *sourceFlags) addCompletions(c *cobra.Command) {
 	completeWords(c, "demo", scenarios...)
 	completeWords(c, "projection", string(cluster.Typed), string(cluster.Unstructured), string(cluster.Metadata))
 	completeWords(c, "queue", queueWords()...)
+	completeIndex(c)
 	complete(c, "namespace", func(ctx context.Context) []string {
 		return within(ctx, func(ctx context.Context) []string {
 			c, err := f.cluster(io.Discard)
@@ -127,14 +129,36 @@ func (f *sourceFlags) inKubeconfig() kubeconfigNames {
 	}
 }
 
-// complete completes a flag's value with one of names.
-func complete(c *cobra.Command, flag string, names func(context.Context) []string) {
-	err := c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return matching(names(c.Context()), typed), cobra.ShellCompDirectiveNoFileComp
-	})
+// completeIndex completes --index with an example of each form, under the name that
+// was typed if one was.
+func completeIndex(c *cobra.Command) {
+	must(c.RegisterFlagCompletionFunc("index", func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		name, _, named := strings.Cut(typed, "=")
+		var all []string
+		for _, form := range expr.Forms() {
+			if !named {
+				name = form.Name
+			}
+			if text := name + "=" + form.Example; strings.HasPrefix(text, typed) {
+				all = append(all, cobra.CompletionWithDesc(text, form.Meaning))
+			}
+		}
+		return all, cobra.ShellCompDirectiveNoFileComp
+	}))
+}
+
+// must panics if a completion is registered for a flag that is not there.
+func must(err error) {
 	if err != nil {
 		panic("bug: " + err.Error())
 	}
+}
+
+// complete completes a flag's value with one of names.
+func complete(c *cobra.Command, flag string, names func(context.Context) []string) {
+	must(c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return matching(names(c.Context()), typed), cobra.ShellCompDirectiveNoFileComp
+	}))
 }
 
 // completeWords completes a flag's value with one of the words.

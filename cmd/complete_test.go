@@ -43,6 +43,9 @@ func TestCompletion(t *testing.T) {
 		{[]string{"--color", "a"}, "auto always"},
 		{[]string{"snapshot", "-o", ""}, "json yaml"},
 		{[]string{"--queue", ""}, "deltafifo inorder"},
+		{[]string{"--index", ""}, "zone=label:topology.kubernetes.io/zone image={.spec.containers[*].image} node=cel:object.spec.nodeName"},
+		{[]string{"snapshot", "--index", "n"}, "node=cel:object.spec.nodeName"},
+		{[]string{"--index", "mine={"}, "mine={.spec.containers[*].image}"},
 		{[]string{"--projection", "m"}, "metadata"},
 		{[]string{"version", ""}, ""},
 	} {

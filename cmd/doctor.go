@@ -99,7 +99,7 @@ func (p Program) doctor(ctx context.Context, f *doctorFlags, args []string) erro
 	if err != nil {
 		return err
 	}
-	l, err := startLab(ctx, what, f.source.engineQueue(), f.source.resync)
+	l, err := startLab(ctx, what, f.source.settings())
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/informeter/informeter/engine"
 	"github.com/informeter/informeter/engine/findings"
 	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/source/demo"
@@ -32,7 +31,7 @@ func examineDemo(t *testing.T, scenario string, d time.Duration) (e *examination
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := startLab(t.Context(), opened{sources: sources, run: c.Run}, engine.DeltaFIFO, 0)
+		l, err := startLab(t.Context(), opened{sources: sources, run: c.Run}, settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/informeter/informeter/engine"
+	"github.com/informeter/informeter/engine/expr"
+	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/source/cluster"
 	"github.com/informeter/informeter/engine/source/demo"
 )
@@ -23,7 +26,9 @@ type sourceFlags struct {
 	projection    string
 	scenario      string
 	queue         string
+	strict        bool
 	resync        time.Duration
+	indices       []string
 	logFile       string
 
 	set *pflag.FlagSet // of the command that has them
@@ -47,6 +52,8 @@ func (f *sourceFlags) add(c *cobra.Command) {
 	f.set.StringVar(&f.scenario, "demo", "", "Watch the simulated cluster instead; --demo=SCENARIO chooses what happens there: "+cluster.Alternatives(scenarioNames()))
 	f.set.Lookup("demo").NoOptDefVal = demo.Steady
 	f.set.StringVar(&f.queue, "queue", queueWords()[0], "Run on this queue: deltafifo, which compresses per key, or inorder, which keeps every event")
+	f.set.BoolVar(&f.strict, "strict", false, "Work as stock client-go does: the inorder queue, no spacing of watches, deadlines or quarantine; a handler or built-in index that panics ends the program")
+	f.set.StringArrayVar(&f.indices, "index", nil, "Add an index NAME=EXPR; EXPR is label:KEY, a JSONPath as {.spec.nodeName}, or cel:EXPRESSION over object. May be repeated")
 	f.set.DurationVar(&f.resync, "resync", 0, "Add a handler that asks for a resync this often, as in 30s")
 	f.set.StringVar(&f.logFile, "log-file", "", "Append what client-go logs to this file")
 	f.addCompletions(c)
@@ -98,12 +105,51 @@ func queueWords() []string {
 	return []string{strings.ToLower(engine.DeltaFIFO.String()), strings.ToLower(engine.InOrder.String())}
 }
 
-// engineQueue is the queue asked for.
-func (f *sourceFlags) engineQueue() engine.Queue {
+// settings are what the flags say of how informers work. They have been checked.
+func (f *sourceFlags) settings() settings {
+	s := settings{strict: f.strict, resync: f.resync}
 	if f.queue == queueWords()[1] {
-		return engine.InOrder
+		s.queue = engine.InOrder
 	}
-	return engine.DeltaFIFO
+	for _, text := range f.indices {
+		name, expression, _ := strings.Cut(text, "=")
+		s.indices = append(s.indices, inspect.IndexSpec{Name: name, Expr: expression})
+	}
+	return s
+}
+
+// checkSettings returns an error if the flags ask for what can't be.
+func (f *sourceFlags) checkSettings() error {
+	if f.resync < 0 || f.resync > 0 && f.resync.Seconds() < 1 {
+		return fmt.Errorf("--resync %v: an informer resyncs once a second at most; 0 is never", f.resync)
+	}
+	if err := checkWord("queue", f.queue, queueWords()...); err != nil {
+		return err
+	}
+	if f.strict && f.set.Changed("queue") && f.queue != queueWords()[1] {
+		return fmt.Errorf("--strict runs on the %s queue, as stock client-go does; leave out --queue %s", queueWords()[1], f.queue)
+	}
+	return f.checkIndices()
+}
+
+// checkIndices returns an error for the first index that can't be made.
+func (f *sourceFlags) checkIndices() error {
+	compiler := expr.New()
+	named := map[string]bool{}
+	for _, text := range f.indices {
+		name, expression, found := strings.Cut(text, "=")
+		switch {
+		case !found || name == "" || strings.ContainsAny(name, ":{"):
+			return fmt.Errorf("--index %s: write NAME=EXPR, as in --index zone=label:topology.kubernetes.io/zone", text)
+		case named[name]:
+			return fmt.Errorf("--index %s: there is another one called %s; choose another name", text, name)
+		}
+		named[name] = true
+		if _, err := compiler.IndexFunc(expression); err != nil {
+			return fmt.Errorf("--index %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // screenFlags say how the explorer looks.

@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine"
+	"github.com/informeter/informeter/engine/expr"
+	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/source"
 )
 
@@ -24,32 +26,22 @@ type lab struct {
 	running   sync.WaitGroup
 }
 
+// settings say how the informers of a lab work.
+type settings struct {
+	queue   engine.Queue
+	strict  bool
+	resync  time.Duration // 0: as the sources' handlers ask
+	indices []inspect.IndexSpec
+}
+
 // startLab runs an informer on each source. Whoever starts it calls stop.
-func startLab(ctx context.Context, o opened, queue engine.Queue, resync time.Duration) (*lab, error) {
+func startLab(ctx context.Context, o opened, with settings) (*lab, error) {
 	l := &lab{registry: engine.NewRegistry()}
+	compiler := expr.New()
 	for _, s := range o.sources {
-		i := engine.New(s.ListerWatcher, s.Example, engine.Options{
-			Name:         s.Name,
-			Resource:     s.Resource,
-			Scope:        s.Scope,
-			Origin:       s.Origin,
-			Queue:        queue,
-			Resync:       checkPeriod(s, resync),
-			Indexers:     s.Indexers,
-			Registry:     l.registry,
-			HandlerPanic: engine.Contain,
-			Scheme:       scheme.Scheme,
-			Traffic:      trafficOf(s.ListerWatcher),
-		})
-		for _, h := range s.Handlers {
-			if _, err := i.AddNamedEventHandler(h.Name, h.Handler, cache.HandlerOptions{ResyncPeriod: &h.Resync}); err != nil {
-				return nil, fmt.Errorf("informer %s: %w", s.Name, err)
-			}
-		}
-		if resync > 0 {
-			if _, err := i.AddNamedEventHandler("resync", cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{ResyncPeriod: &resync}); err != nil {
-				return nil, fmt.Errorf("informer %s: %w", s.Name, err)
-			}
+		i, err := with.informer(ctx, s, engine.Options{Registry: l.registry, Compiler: compiler})
+		if err != nil {
+			return nil, fmt.Errorf("informer %s: %w", s.Name, err)
 		}
 		l.informers = append(l.informers, i)
 	}
@@ -61,6 +53,35 @@ func startLab(ctx context.Context, o opened, queue engine.Queue, resync time.Dur
 		l.running.Go(func() { i.RunWithContext(ctx) })
 	}
 	return l, nil
+}
+
+// informer returns an informer on a source, with its handlers and indices. What o
+// has is what all informers of a lab share.
+func (with *settings) informer(ctx context.Context, s source.Source, o engine.Options) (*engine.Informer, error) {
+	o.Name, o.Resource, o.Scope, o.Origin = s.Name, s.Resource, s.Scope, s.Origin
+	o.Queue, o.Strict = with.queue, with.strict
+	o.Resync = checkPeriod(s, with.resync)
+	o.Indexers = s.Indexers
+	o.HandlerPanic = engine.Contain
+	o.Scheme = scheme.Scheme
+	o.Traffic = trafficOf(s.ListerWatcher)
+	i := engine.New(s.ListerWatcher, s.Example, o)
+	for _, h := range s.Handlers {
+		if _, err := i.AddNamedEventHandler(h.Name, h.Handler, cache.HandlerOptions{ResyncPeriod: &h.Resync}); err != nil {
+			return nil, err
+		}
+	}
+	if with.resync > 0 {
+		if _, err := i.AddNamedEventHandler("resync", cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{ResyncPeriod: &with.resync}); err != nil {
+			return nil, err
+		}
+	}
+	for _, spec := range with.indices {
+		if err := i.AddIndex(ctx, spec); err != nil {
+			return nil, err
+		}
+	}
+	return i, nil
 }
 
 // checkPeriod is how often an informer has to ask whose turn it is to resync:

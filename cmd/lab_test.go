@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/informeter/informeter/engine"
 	"github.com/informeter/informeter/engine/source/demo"
 )
 
@@ -19,7 +18,7 @@ func TestTheHandlersOfASourceAreGrantedTheirResync(t *testing.T) {
 		t.Fatal(err)
 	}
 	for resync, want := range map[time.Duration]time.Duration{0: 30 * time.Second, 10 * time.Second: 30 * time.Second} {
-		l, err := startLab(context.Background(), opened{sources: sources}, engine.DeltaFIFO, resync)
+		l, err := startLab(context.Background(), opened{sources: sources}, settings{resync: resync})
 		if err != nil {
 			t.Fatal(err)
 		}

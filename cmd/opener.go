@@ -36,7 +36,7 @@ func newSwitcher(ctx context.Context, flags *sourceFlags, args []string, log io.
 // start runs informers on what was opened, until the explorer closes them or
 // everything stops.
 func (o *switcher) start(what opened, flags *sourceFlags) (tui.Opened, error) {
-	l, err := startLab(o.ctx, what, flags.engineQueue(), flags.resync)
+	l, err := startLab(o.ctx, what, flags.settings())
 	if err != nil {
 		return tui.Opened{}, err
 	}

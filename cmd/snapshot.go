@@ -69,7 +69,7 @@ func (p Program) snapshot(ctx context.Context, f *snapshotFlags, args []string) 
 	if err != nil {
 		return err
 	}
-	l, err := startLab(ctx, what, f.source.engineQueue(), f.source.resync)
+	l, err := startLab(ctx, what, f.source.settings())
 	if err != nil {
 		return err
 	}

@@ -72,12 +72,12 @@ func TestSnapshotAsYAML(t *testing.T) {
 
 func TestSnapshotOnEitherQueue(t *testing.T) {
 	isolate(t)
-	for flag, want := range map[string]string{"deltafifo": "DeltaFIFO", "inorder": "InOrder"} {
-		got := run(t, "snapshot", "--demo", "--queue", flag)
+	for flag, want := range map[string]string{"--queue=deltafifo": "DeltaFIFO", "--queue=inorder": "InOrder", "--strict": "InOrder"} {
+		got := run(t, "snapshot", "--demo", flag)
 		var s inspect.Snapshot
 		parseSnapshot(t, got.stdout, &s)
 		if s.Queue.Kind != want || s.Store.Objects == 0 || got.code != 0 {
-			t.Errorf("--queue %s: code %d, a %s with %d objects", flag, got.code, s.Queue.Kind, s.Store.Objects)
+			t.Errorf("%s: code %d, a %s with %d objects", flag, got.code, s.Queue.Kind, s.Store.Objects)
 		}
 	}
 }
@@ -233,5 +233,42 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	}
 	if !strings.Contains(string(text), "log in at https://login.example") {
 		t.Errorf("the log has not what the plugin said: %s", text)
+	}
+}
+
+func TestSnapshotWithIndicesOfOnesOwn(t *testing.T) {
+	isolate(t)
+	args := []string{"snapshot", "--demo"}
+	exprs := map[string]string{
+		"app":    "label:app",
+		"images": "{.spec.containers[*].image}",
+		"host":   "cel:object.spec.?nodeName",
+		"picky":  "cel:object.spec.nothing",
+	}
+	for name, text := range exprs {
+		args = append(args, "--index", name+"="+text)
+	}
+	got := run(t, args...)
+	var s inspect.Snapshot
+	parseSnapshot(t, got.stdout, &s)
+	found := 0
+	for _, ix := range s.Indices {
+		text, own := exprs[ix.Name]
+		if ix.Expr != text {
+			t.Errorf("%s was made from %q, want %q", ix.Name, ix.Expr, text)
+		}
+		if !own {
+			continue
+		}
+		found++
+		switch {
+		case ix.Name != "picky" && (ix.Buckets == 0 || ix.Errors != 0):
+			t.Errorf("%+v, want it filled", ix)
+		case ix.Name == "picky" && (int(ix.Errors) != s.Store.Objects || !strings.Contains(ix.LastError, "no such key: nothing")):
+			t.Errorf("%+v, want it to fail on every object", ix)
+		}
+	}
+	if found != len(exprs) || got.code != 0 {
+		t.Errorf("code %d, %d of the indices asked for", got.code, found)
 	}
 }

@@ -33,10 +33,7 @@ const fallback = "no kubeconfig: demo"
 // open finds what the flags and arguments ask for. mayStandIn lets the demo
 // stand in where there is no configuration and nothing was asked for.
 func (f *sourceFlags) open(ctx context.Context, args []string, mayStandIn bool, log io.Writer) (opened, error) {
-	if f.resync < 0 || f.resync > 0 && f.resync.Seconds() < 1 {
-		return opened{}, fmt.Errorf("--resync %v: an informer resyncs once a second at most; 0 is never", f.resync)
-	}
-	if err := checkWord("queue", f.queue, queueWords()...); err != nil {
+	if err := f.checkSettings(); err != nil {
 		return opened{}, err
 	}
 	if err := f.checkScenarios(args); err != nil {
