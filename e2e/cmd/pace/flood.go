@@ -52,8 +52,11 @@ func (f flood) Watch(metav1.ListOptions) (watch.Interface, error) {
 		defer close(out)
 		began, sent := time.Now(), 0
 		for rv := f.keys + 1; ; rv++ {
-			for f.rate > 0 && sent >= int(time.Since(began).Seconds()*float64(f.rate)) {
-				time.Sleep(time.Millisecond)
+			if f.rate > 0 {
+				due := began.Add(time.Duration(sent) * time.Second / time.Duration(f.rate))
+				if early := time.Until(due); early > time.Millisecond { // else several at once
+					time.Sleep(early)
+				}
 			}
 			k := rv * 7919 % f.keys // neighbours in time are not neighbours in order
 			select {

@@ -34,8 +34,9 @@ type options struct {
 	runs    int
 	keymap  string
 	// For the subject.
-	screen bool
-	report string
+	screen  bool
+	report  string
+	profile string
 }
 
 func main() {
@@ -93,6 +94,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.keymap, "keymap", "../keymap.yaml", "the explorer's key bindings")
 	flags.BoolVar(&o.screen, "screen", false, "for the process that is measured: show the explorer")
 	flags.StringVar(&o.report, "report", "", "for the process that is measured: where to write what it saw")
+	flags.StringVar(&o.profile, "profile", "", "for the process that is measured: where to write a CPU profile")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,11 +74,16 @@ func runSubject(ctx context.Context, o options) error {
 	if err := sleep(ctx, warmUp); err != nil {
 		return err
 	}
+	stopProfile, err := startProfile(o.profile)
+	if err != nil {
+		return err
+	}
 	events, writes, bytes, began := handled.Load(), out.writes.Load(), out.bytes.Load(), time.Now()
 	if err := sleep(ctx, o.length()); err != nil {
 		return err
 	}
 	seconds := time.Since(began).Seconds()
+	stopProfile()
 	r := report{
 		Events: float64(handled.Load()-events) / seconds,
 		Writes: float64(out.writes.Load()-writes) / seconds,
@@ -93,6 +99,25 @@ func runSubject(ctx context.Context, o options) error {
 		return fmt.Errorf("encode the report: %w", err)
 	}
 	return os.WriteFile(o.report, text, 0o600)
+}
+
+// startProfile writes a CPU profile to the file, if there is one to write, until
+// stop is called.
+func startProfile(path string) (stop func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("write the profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, fmt.Errorf("write the profile: %w", err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		file.Close()
+	}, nil
 }
 
 // countedFile is a terminal that counts what is written to it.
