@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -36,16 +35,6 @@ func (i *Informer) Step(_ context.Context, n int) error {
 func (i *Informer) SetRate(_ context.Context, perSecond float64) error {
 	i.gate.limit(perSecond)
 	return nil
-}
-
-// ResyncNow implements inspect.Controls.
-func (i *Informer) ResyncNow(context.Context) error {
-	return fmt.Errorf("resync now: %w", inspect.ErrUnsupported)
-}
-
-// SetResync implements inspect.Controls.
-func (i *Informer) SetResync(_ context.Context, handler string, _ time.Duration) error {
-	return fmt.Errorf("resync period of %s: %w", handler, inspect.ErrUnsupported)
 }
 
 // RelistNow implements inspect.Controls. A wait for the next attempt ends, too; a

@@ -33,6 +33,10 @@ type handleStats struct {
 // resyncStats remembers the last round.
 type resyncStats struct {
 	objects, listeners int
+	// asked counts the rounds that Controls asked for, lastAsked is when the last
+	// one was put into the queue.
+	asked     uint64
+	lastAsked time.Time
 }
 
 // handle is HandleDeltas: it applies a batch of deltas to the store and its
@@ -67,6 +71,7 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 	if i.moments.on.Load() {
 		i.moments.note(s.notifications, due, i.processor.Clock(began))
 	}
+	i.checkReplay()
 	i.count(len(s.ops), time.Since(began))
 	failed := s.failed
 	clear(s.ops) // don't keep objects alive until the next batch
@@ -209,7 +214,7 @@ func (i *Informer) shouldResync() bool {
 	due := i.processor.ShouldResync(now)
 	if due {
 		i.statsMu.Lock()
-		i.resync = resyncStats{objects: i.store.Len(), listeners: i.processor.Due()}
+		i.resync.objects, i.resync.listeners = i.store.Len(), i.processor.Due()
 		i.statsMu.Unlock()
 	}
 	return due

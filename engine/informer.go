@@ -67,6 +67,7 @@ type Informer struct {
 	// exactly what comes after. Taken after lifeMu where both are.
 	handleMu sync.Mutex
 	scratch  scratch // guarded by handleMu
+	replay   replay
 
 	// lifeMu guards the fields below. Run writes queue and reflector once.
 	lifeMu      sync.Mutex

@@ -109,6 +109,10 @@ func (i *Informer) resyncVitals(r *reflector.Reflector) inspect.ResyncVitals {
 	i.statsMu.Lock()
 	defer i.statsMu.Unlock()
 	v.LastObjects, v.LastListeners = i.resync.objects, i.resync.listeners
+	v.Rounds += i.resync.asked
+	if i.resync.lastAsked.After(v.Last) {
+		v.Last = i.resync.lastAsked
+	}
 	return v
 }
 

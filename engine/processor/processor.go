@@ -119,6 +119,8 @@ type Processor struct {
 	due      *Audience
 	dueEmpty bool
 	dueKnown bool
+	// held says that a round is under way whose listeners stay due.
+	held bool
 }
 
 // New returns a processor without listeners. It does nothing until Run.

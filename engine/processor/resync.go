@@ -18,30 +18,71 @@ import (
 func (p *Processor) ShouldResync(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var any bool
+	due, _ := p.chooseLocked(now, func(l *Listener) bool { return l.granted != 0 && !now.Before(l.nextResync) })
+	return due > 0
+}
+
+// HoldResync finds everybody due who is granted a resync period, and everybody if
+// nobody is, for a round that is about to be published. Until ReleaseResync
+// ShouldResync takes nobody away, so that the round may take its time. It
+// returns how many are due and how many were passed over, see ShouldResync.
+func (p *Processor) HoldResync(now time.Time) (due, skipped int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	granted := slices.ContainsFunc(p.listeners, func(l *Listener) bool {
+		return l.granted != 0 && !l.explorer && !l.retired.Load()
+	})
+	p.held = false
+	due, skipped = p.chooseLocked(now, func(l *Listener) bool { return l.granted != 0 || !granted })
+	p.held = true
+	return due, skipped
+}
+
+// ReleaseResync says that the round of HoldResync was published.
+func (p *Processor) ReleaseResync() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = false
+}
+
+// chooseLocked begins a round for the listeners whose turn it is, if there are
+// any. It returns how many these are and how many were passed over.
+func (p *Processor) chooseLocked(now time.Time, turn func(*Listener) bool) (chosen, skipped int) {
 	for _, l := range p.listeners {
 		if l.explorer || l.retired.Load() {
 			continue
 		}
-		due := l.granted != 0 && !now.Before(l.nextResync)
+		due := turn(l)
 		if due {
 			l.nextResync = now.Add(l.granted)
 			if p.skipBusy && l.delivered.Load() < l.roundEnd {
 				l.skipped++
+				skipped++
 				due = false
 			}
 		}
-		any = any || due
-		if due != l.due {
+		if due {
+			chosen++
+		}
+		if due = due || p.held && l.due; due != l.due {
 			l.due = due
 			p.dueKnown = false
 		}
 	}
-	if any {
+	if chosen > 0 {
 		p.round++
 		p.generation.Bump()
 	}
-	return any
+	return chosen, skipped
+}
+
+// SetResync changes what a listener asks for and is granted; it is due when that
+// has passed once from now.
+func (p *Processor) SetResync(l *Listener, asked, granted time.Duration, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.asked, l.granted, l.nextResync = asked, granted, now.Add(granted)
+	p.generation.Bump()
 }
 
 // markRoundLocked notes, for listeners that are due, how far they have to get to
