@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/informeter/informeter/engine/source/cluster"
 )
@@ -62,7 +65,26 @@ func finish(err error, stderr io.Writer) int {
 	}
 }
 
-// sayError writes to standard error; if that fails there is nobody left to tell.
+// sayError writes one line to standard error; if that fails there is nobody left
+// to tell.
 func sayError(stderr io.Writer, err error) {
-	_, _ = fmt.Fprintf(stderr, "error: %v\n", err)
+	_, _ = fmt.Fprintf(stderr, "error: %s\n", printable(strings.TrimSpace(err.Error())))
 }
+
+// printable is a text in one line, without what makes a terminal do anything but
+// print: servers choose what is in their errors, and users what is in names.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+}
+
+// commands says whether a terminal may take a character for a command: control
+// characters, and those that turn the direction of writing.
+func commands(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }

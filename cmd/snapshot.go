@@ -162,7 +162,7 @@ func printAs(w io.Writer, v any, format string) error {
 	if err := encoder.Encode(v); err != nil {
 		return fmt.Errorf("encoding the output: %w", err)
 	}
-	out := text.Bytes()
+	out := escaped(text.Bytes())
 	if format == "yaml" {
 		var err error
 		if out, err = yaml.JSONToYAML(out); err != nil {
@@ -171,4 +171,22 @@ func printAs(w io.Writer, v any, format string) error {
 	}
 	_, err := w.Write(out)
 	return err
+}
+
+// escaped is JSON in which the characters that a terminal may take for commands
+// are escaped; encoding/json leaves some of them as they are.
+func escaped(text []byte) []byte {
+	dangerous := func(r rune) bool { return r != '\n' && commands(r) }
+	if bytes.IndexFunc(text, dangerous) < 0 {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		if dangerous(r) {
+			fmt.Fprintf(&b, `\u%04x`, r) // within a string: outside there is none
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
 }

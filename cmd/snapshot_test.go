@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/klog/v2"
@@ -270,5 +271,33 @@ func TestSnapshotWithIndicesOfOnesOwn(t *testing.T) {
 	}
 	if found != len(exprs) || got.code != 0 {
 		t.Errorf("code %d, %d of the indices asked for", got.code, found)
+	}
+}
+
+// What a server says may be made to play with the terminal.
+func TestControlCharactersReachNoTerminal(t *testing.T) {
+	isolate(t)
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,
+			"message":"go \u001b]0;pwned\u0007\u001b[2J away\nand\u009b31m \u202etxt.exe\u202c é"}`)
+	})
+	for _, format := range []string{"json", "yaml"} {
+		got := run(t, "snapshot", "--server", url, "--for", "1s", "-o", format)
+		if got.code != exitNotSynced || !strings.Contains(got.stderr, "away and") || !strings.Contains(got.stderr, "é") || strings.Count(got.stderr, "\n") != 1 {
+			t.Errorf("code %d, said %q", got.code, got.stderr)
+		}
+		for name, text := range map[string]string{"stdout": got.stdout, "stderr": got.stderr} {
+			// The YAML encoder can't be told to escape more than control characters.
+			turns := func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) && (format == "json" || name == "stderr") }
+			if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && unicode.IsControl(r) || turns(r) }); i >= 0 {
+				t.Errorf("%s, %s: %q", format, name, text[i:min(i+40, len(text))])
+			}
+		}
+		var s inspect.Snapshot
+		if err := yaml.Unmarshal([]byte(got.stdout), &s); err != nil || !strings.Contains(s.Reflector.Error, "\x1b[2J away\nand\u009b31m \u202etxt.exe") {
+			t.Errorf("%s: the data say %q, %v", format, s.Reflector.Error, err)
+		}
 	}
 }
