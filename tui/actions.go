@@ -101,6 +101,7 @@ func screenActions() []Action {
 	return []Action{
 		screenInformers: ActionInformers, screenPipeline: ActionPipeline, screenQueue: ActionQueue, screenStore: ActionStore,
 		screenIndices: ActionIndices, screenHandlers: ActionHandlers, screenResync: ActionResync, screenRequests: ActionRequests,
+		screenFindings: ActionFindings,
 	}
 }
 

@@ -23,6 +23,7 @@ func BenchmarkFrame(b *testing.B) {
 		{"handlers", []string{"5"}},
 		{"resync", []string{"6"}},
 		{"requests", []string{"7"}},
+		{"findings", []string{"8"}},
 		{"object", []string{"3", "enter"}},
 	} {
 		b.Run(fmt.Sprintf("screen=%s/size=200x60", c.screen), func(b *testing.B) {

@@ -27,9 +27,7 @@ func newHandlersScreen(m *Model) *handlersScreen {
 func (m *Model) openHandler(name string) {
 	h := m.screens[screenHandlers].(*handlersScreen)
 	m.show(screenHandlers)
-	if rank, ok := h.handlers.rankOf(name); ok {
-		h.handlers.moveTo(rank)
-	}
+	h.handlers.choose(name)
 }
 
 func (p *handlersScreen) name() string { return "Handlers" }

@@ -156,6 +156,13 @@ func (h *handlerTable) moveTo(rank int) {
 	h.list.moveTo(rank)
 }
 
+// choose selects a handler, if it is there.
+func (h *handlerTable) choose(name string) {
+	if rank, ok := h.rankOf(name); ok {
+		h.moveTo(rank)
+	}
+}
+
 func (h *handlerTable) click(y int) (row, again bool) {
 	h.chosen = true
 	return h.list.click(y)

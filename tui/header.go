@@ -125,10 +125,19 @@ func (m *Model) vitals() []segment {
 	events := rate(s.Reflector.EventRate) + " ev/s"
 	segments = append(segments, seg(3, "", strings.Repeat(" ", max(0, 11-len(events)))+events))
 	mark := "   "
-	if total := warningsInAll(s); total > 0 {
+	if total := m.troubles(s); total > 0 {
 		mark = "⚠ " + number(total)
 	}
 	return append(segments, seg(0, t.warn, mark), seg(5, t.muted, s.Queue.Kind))
+}
+
+// troubles is what the header warns of: the findings, and while there are none
+// what the screens mark themselves, which is quicker and forgets at once.
+func (m *Model) troubles(s *inspect.Snapshot) int {
+	if n := m.lookout.troubles(); n > 0 {
+		return n
+	}
+	return warningsInAll(s)
 }
 
 // phaseName is the phase in a word, or what matters more.
@@ -165,6 +174,7 @@ func (m *Model) drawTabs() string {
 func (m *Model) tabLine(level int) (line string, fits bool) {
 	t := m.theme
 	warned := warnings(m.snapshot())
+	warned[screenFindings] = m.lookout.troubles()
 	l := newLine(m.layout.w).skip(1)
 	m.tabs = m.tabs[:0]
 	need := 1
@@ -227,6 +237,8 @@ func (m *Model) count(id screenID) (n int, counted bool) {
 		return len(s.Indices), true
 	case screenHandlers:
 		return len(s.Listeners), true
+	case screenFindings:
+		return m.lookout.going(), m.lookout.looked
 	}
 	return 0, false
 }

@@ -153,6 +153,15 @@ func (p *indicesScreen) goTo(index, value string) {
 	p.setValue(value)
 }
 
+// choose selects an index.
+func (p *indicesScreen) choose(index string) {
+	p.focus = levelIndices
+	if rank, ok := p.indices.rankOf(index); ok {
+		p.indices.moveTo(rank)
+		p.follow()
+	}
+}
+
 func (p *indicesScreen) setValue(value string) {
 	p.value, p.valued = value, true
 	p.texts[levelObjects] = ""

@@ -62,6 +62,7 @@ const (
 	ActionHandlers         Action = "handlers"
 	ActionResync           Action = "resync"
 	ActionRequests         Action = "requests"
+	ActionFindings         Action = "findings"
 	ActionNextInformer     Action = "next-informer"
 	ActionPreviousInformer Action = "previous-informer"
 
@@ -121,7 +122,7 @@ func actionsOf(s Scope) []Action {
 			ActionCommand, ActionFilter, ActionNextMatch, ActionPreviousMatch, ActionCopy, ActionSave,
 			ActionSort, ActionSortPrevious, ActionReverse, ActionColumns,
 			ActionYAML, ActionDiff, ActionBiography, ActionBuckets,
-			ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionResync, ActionRequests,
+			ActionInformers, ActionPipeline, ActionQueue, ActionStore, ActionIndices, ActionHandlers, ActionResync, ActionRequests, ActionFindings,
 			ActionNextInformer, ActionPreviousInformer,
 			ActionFreeze, ActionHelp, ActionSuspend, ActionClose, ActionQuit,
 		}

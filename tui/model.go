@@ -22,6 +22,7 @@ const (
 	screenHandlers
 	screenResync
 	screenRequests
+	screenFindings
 	screenCount
 )
 
@@ -94,6 +95,7 @@ type Model struct {
 	summed    time.Time // when summaries were read
 	frame     *frame    // what is shown; never nil
 	histories map[string]*history
+	lookout   lookout
 	tables    map[string]*table // by name; whichever informer is looked at
 	frozen    bool
 	note      string // the answer to the last wish, until the next key
@@ -140,6 +142,7 @@ func NewModel(ctx context.Context, o Options) *Model {
 	}
 	m.typedLines = append(m.typedLines, o.History[max(len(o.History)-linesKept, 0):]...)
 	m.screens[screenInformers] = newInformersScreen(m)
+	m.screens[screenFindings] = newFindingsScreen(m)
 	m.clear()
 	return m
 }
@@ -156,7 +159,9 @@ func (m *Model) clear() {
 }
 
 // Init begins to read.
-func (m *Model) Init() tea.Cmd { return tea.Batch(tea.RequestBackgroundColor, m.pullNow()) }
+func (m *Model) Init() tea.Cmd {
+	return tea.Batch(tea.RequestBackgroundColor, m.pullNow(), m.lookOut(0))
+}
 
 // Update takes what happened, in a fixed order: size, frames and results, the
 // terminal's colours, then what the user did.
@@ -167,6 +172,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resize(msg.Width, msg.Height)
 	case frameMsg:
 		cmd = m.take(msg.frame)
+	case findingsMsg:
+		cmd = m.takeFindings(msg)
 	case controlMsg:
 		cmd = m.controlled(msg)
 	case resultMsg:

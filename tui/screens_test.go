@@ -189,6 +189,13 @@ func screenCases() []struct {
 		{"object/found", newFake(20), typed("3", "enter", "/", "n", "o", "d", "e", "enter")},
 		{"object/absent", newFake(0).waiting(4), typed("2", "enter")},
 
+		{"findings/many", newFake(48211).with(sick), typed("8", "j", "j", "j")},
+		{"findings/one", newFake(1).with(lonely).with(func(s *inspect.Snapshot) { s.Indices[1].Errors = 1 }), typed("8")},
+		{"findings/empty", newFake(0).with(lonely), typed("8")},
+		{"findings/forbidden", refused(), typed("8")},
+		{"findings/disconnected", newFake(48211).requested(14).with(disconnected), typed("8")},
+		{"findings/several", several().with(sick), typed("8", "G")},
+
 		{"informers/many", several(), typed("0", "j")},
 		{"help/queue", newFake(20), typed("2", "?")},
 		{"help/pipeline", newFake(20), typed("?")},
@@ -205,6 +212,9 @@ func TestScreens(t *testing.T) {
 			t.Run(fmt.Sprintf("%s_%dx%d", c.name, size[0], size[1]), func(t *testing.T) {
 				u := newUser(t, c.fake, size[0], size[1])
 				u.minute(c.fake)
+				if strings.HasPrefix(c.name, "findings/") {
+					u.watch()
+				}
 				u.press(c.keys...)
 				golden.RequireEqual(t, trimmed(u.sees()))
 			})

@@ -54,6 +54,13 @@ func wild(t *rapid.T) *fake {
 		l.Synced = rapid.Bool().Draw(t, "synced")
 		l.InitialDelivered, l.InitialTotal = count.Draw(t, "delivered"), count.Draw(t, "total")
 	}
+	if rapid.Bool().Draw(t, "hot") {
+		s.Hot = []inspect.HotKey{{
+			Key: text.Draw(t, "hot key"), Rate: rapid.Float64Range(0, 1e9).Draw(t, "hot rate"), Updates: count.Draw(t, "hot updates"), Turns: 9,
+			Writers: []string{text.Draw(t, "writer"), text.Draw(t, "writer")}, Paths: []string{text.Draw(t, "path")},
+		}}
+		s.Identities = []inspect.IdentityChange{{Key: text.Draw(t, "renewed"), From: text.Draw(t, "uid"), To: text.Draw(t, "uid"), At: epoch}}
+	}
 	if rapid.Bool().Draw(t, "set aside") {
 		s.Quarantine = []inspect.Quarantined{{Key: text.Draw(t, "bad key"), Stage: text.Draw(t, "stage"), Error: text.Draw(t, "bad"), Times: count.Draw(t, "times")}}
 	}
@@ -121,7 +128,7 @@ func checkScreen(content string, w, h int) error {
 // user might.
 func TestEveryScreenFillsTheTerminal(t *testing.T) {
 	keys := []string{
-		"0", "1", "2", "3", "4", "5", "6", "7", "j", "k", "g", "G", "h", "l", "pgup", "pgdown", "ctrl+d", "ctrl+u", "enter", "esc", "/", "o", "m", "n", "N",
+		"0", "1", "2", "3", "4", "5", "6", "7", "8", "j", "k", "g", "G", "h", "l", "pgup", "pgdown", "ctrl+d", "ctrl+u", "enter", "esc", "/", "o", "m", "n", "N",
 		"tab", "shift+tab", "?", "f", "r", "space", "s", "S", "x", "é", "[", "]",
 	}
 	keymap := defaultKeymap(t)
@@ -156,6 +163,7 @@ func TestEveryScreenFillsTheTerminal(t *testing.T) {
 			case 3:
 				f.bump(func() { f.snapshot.At = f.snapshot.At.Add(time.Second) })
 				u.look()
+				u.m.Update(u.m.lookOut(0)()) // what follows waits for a heartbeat
 				check("a second")
 			default:
 				key := rapid.SampledFrom(keys).Draw(t, "key")
@@ -230,9 +238,10 @@ func TestTabsNarrowInSteps(t *testing.T) {
 		return strings.Split(u.sees(), "\n")[1]
 	}
 	for w, want := range map[int]string{
-		100: "  1 Pipeline   2 Queue 148   3 Store 48,211   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 6 Resync ⚠ 7 Requests",
-		80:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 6 ⚠ 7",
-		60:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 6 ⚠ 7",
+		120: "  1 Pipeline   2 Queue 148   3 Store 48,211   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 6 Resync ⚠ 7 Requests   8 Findings",
+		100: "  1 Pipeline   2 Queue   3 Store   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 6 Resync ⚠ 7 Requests   8 Findings",
+		80:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 6 ⚠ 7   8",
+		60:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 6 ⚠ 7   8",
 	} {
 		if got := strings.TrimRight(tabs(w), " "); got != want {
 			t.Errorf("at %d columns: %q, want %q", w, got, want)

@@ -61,16 +61,19 @@ func fight(h *inspect.HotKey) Finding {
 	if b < a {
 		a, b = b, a // whoever was last, it is the same fight
 	}
-	return Finding{
+	f := Finding{
 		Title: "Two writers take turns at " + clean(h.Key) + ": " + a + " and " + b + ".",
 		Evidence: []string{
 			a + "↔" + b + " on " + clean(h.Paths[0]) + ", " + hertz(h.Rate),
 			"the last " + counted(h.Turns+1, "version", "versions") + " came from one and the other in turn",
-			"changed: " + paths(h.Paths),
 			updates(h),
 		},
 		Next: "Let one of them own the field: with server-side apply a conflict would name the other. The object's biography shows every turn.",
 	}
+	if len(h.Paths) > 1 {
+		f.Evidence = append(f.Evidence, "changed, the most frequent first: "+paths(h.Paths))
+	}
+	return f
 }
 
 func noOps(h *inspect.HotKey) Finding {

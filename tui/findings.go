@@ -1,0 +1,228 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/informeter/informeter/engine/findings"
+)
+
+// findingsScreen lists what is wrong with the informers of the process, the worst
+// first, and says all about the selected one: beside the list where there is room
+// for two panes, else under it.
+//
+//	  RULE              INFORMER  SUBJECT               SINCE  OVER
+//	▸ ⚠ growing-backlog  pods      billing-export          42s     –
+//	the sentence, the evidence, what to do
+type findingsScreen struct {
+	pane
+	rows list[findings.Finding]
+	// jump is a finding of another informer, to go to when that is on screen.
+	jump *findings.Finding
+}
+
+func newFindingsScreen(m *Model) *findingsScreen {
+	return &findingsScreen{pane: pane{m: m}, rows: list[findings.Finding]{
+		keyOf: func(f findings.Finding) string { return f.Informer + "\x00" + f.Rule + "\x00" + f.Subject },
+	}}
+}
+
+func (p *findingsScreen) name() string { return "Findings" }
+
+func (p *findingsScreen) refresh(f *frame) {
+	found := p.m.lookout.found
+	p.rows.show(found, 0, len(found), len(found))
+	if p.jump != nil && f.snapshot.ok && f.request.informer == p.jump.Informer {
+		jump := p.jump
+		p.jump = nil
+		p.m.openFinding(jump)
+	}
+}
+
+func (p *findingsScreen) handle(a Action) tea.Cmd {
+	if a != ActionOpen {
+		p.rows.handle(a)
+		return nil
+	}
+	f, ok := p.rows.selected()
+	switch {
+	case !ok:
+	case f.Informer == p.m.informer:
+		p.m.openFinding(&f)
+	default:
+		p.m.look(f.Informer)
+		p.jump = &f
+	}
+	return nil
+}
+
+func (p *findingsScreen) wheel(n int) { p.rows.scroll(n) }
+
+func (p *findingsScreen) click(x, y int) tea.Cmd {
+	if x >= p.listWidth() {
+		return nil
+	}
+	if _, again := p.rows.click(y - 1); again {
+		return p.handle(ActionOpen)
+	}
+	return nil
+}
+
+func (p *findingsScreen) hints() []hint {
+	return []hint{{ActionOpen, "where it is"}, {ActionDown, "next"}, {ActionUp, "previous"}, {ActionFreeze, "freeze"}}
+}
+
+func (p *findingsScreen) status() string {
+	return place(p.rows.cursor, p.rows.matched, p.rows.total, "")
+}
+
+// listWidth is how much of the width the list has.
+func (p *findingsScreen) listWidth() int {
+	if panes(p.w) == 1 {
+		return p.w
+	}
+	return p.w / 2
+}
+
+func (p *findingsScreen) lines() []string {
+	t, l := p.m.theme, &p.m.lookout
+	switch {
+	case l.err != nil && len(l.found) == 0:
+		return message(t, p.w, p.h, "no answer", l.err.Error())
+	case !l.looked:
+		return block(nil, p.w, p.h)
+	case len(l.found) == 0:
+		p.rows.setHeight(1)
+		return p.nothing(t)
+	}
+	w := p.listWidth()
+	if w < p.w {
+		p.rows.setHeight(p.h - 1)
+		return beside(block(p.list(t, w), w, p.h), block(p.detail(t, p.w-w, p.h), p.w-w, p.h))
+	}
+	// What is kept for the details does not depend on the selected one, so that
+	// the rows stand still while the user goes through them.
+	below := max(min(p.h*2/3, 15), 8)
+	p.rows.setHeight(min(max(p.h-1-below, 2), p.rows.matched))
+	lines := append(p.list(t, w), p.blank())
+	return block(append(lines, p.detail(t, w, p.h-len(lines))...), p.w, p.h)
+}
+
+// list draws a line for each finding. There go first: the informer, where it is
+// the one on screen for all anyway; how long it is over.
+func (p *findingsScreen) list(t *theme, w int) []string {
+	g := newGrid(w,
+		fixedLeft("", 1, 0),
+		fixedLeft("RULE", 18, 0),
+		flexible("WHAT", 20, 60),
+		fixed("SINCE", 6, 0),
+		fixed("OVER", 5, 1),
+	)
+	several := len(p.m.summaries) > 1
+	lines := []string{g.header(t)}
+	return append(lines, p.rows.draw(w, func(f findings.Finding, selected bool) string {
+		glyph, st := severityMark(t, &f)
+		what := f.Subject
+		if what == "" {
+			what = f.Informer
+		} else if several {
+			what = f.Informer + " " + what
+		}
+		rule, over := style(""), cell{st: t.faint, s: dash}
+		if !f.Ended.IsZero() {
+			rule, over = t.muted, cell{st: t.muted, s: since(p.now(), f.Ended)}
+		}
+		return g.row(t, chosen(selected, true), part{},
+			cell{st: st, s: glyph}, cell{st: rule, s: f.Rule}, cell{st: rule, s: what},
+			cell{st: t.muted, s: since(p.now(), f.Since)}, over)
+	})...)
+}
+
+// now is the moment that ages count to: that of the frame shown, so that they
+// stand still with it.
+func (p *findingsScreen) now() time.Time { return p.m.frame.at }
+
+// severityMark is how a severity looks, with and without colour.
+func severityMark(t *theme, f *findings.Finding) (glyph string, st style) {
+	switch {
+	case !f.Ended.IsZero():
+		return "✓", t.muted
+	case f.Severity == findings.Error:
+		return "×", t.bad
+	case f.Severity == findings.Warning:
+		return "⚠", t.warn
+	}
+	return "○", t.accent
+}
+
+// detail says everything about the selected finding in at most h lines.
+func (p *findingsScreen) detail(t *theme, w, h int) []string {
+	f, ok := p.rows.selected()
+	if !ok || h <= 0 {
+		return nil
+	}
+	const label = 6
+	glyph, st := severityMark(t, &f)
+	title := newLine(w).skip(gutter).put(st, glyph+" "+f.Severity.String()+" ").put(t.title, f.Rule)
+	if f.Subject != "" {
+		title.skip(1).key(t.strong, f.Subject, min(width(clean(f.Subject)), title.room()-1))
+	}
+	lines := []string{title.String()}
+	paragraph := func(name string, bullet bool, text string, most int) {
+		for i, l := range wrap(clean(text), w-gutter-label-3, most) {
+			line := newLine(w).skip(gutter)
+			if i > 0 {
+				name = ""
+			}
+			line.left(t.muted, name, label)
+			switch {
+			case bullet && i == 0:
+				line.put(t.muted, "· ")
+			case bullet:
+				line.skip(2)
+			}
+			lines = append(lines, line.put("", l).String())
+		}
+	}
+	paragraph("what", false, f.Title, 4)
+	for i, text := range f.Evidence {
+		name := ""
+		if i == 0 {
+			name = "seen"
+		}
+		paragraph(name, true, text, 4)
+	}
+	paragraph("next", false, f.Next, 5)
+	when := "since " + clock(f.Since) + ", seen last " + clock(f.At)
+	if !f.Ended.IsZero() {
+		when = "since " + clock(f.Since) + ", over since " + clock(f.Ended)
+	}
+	if p.m.informer != f.Informer || len(p.m.summaries) > 1 {
+		when = "informer " + f.Informer + ", " + when
+	}
+	paragraph("when", false, when, 2)
+	return lines[:min(len(lines), h)]
+}
+
+// nothing says that nothing was found, and what was looked for.
+func (p *findingsScreen) nothing(t *theme) []string {
+	lines := message(t, p.w, 3, "nothing is wrong", "Looked for once a second, in every informer of this process:")
+	const name = 20
+	rules := findings.Rules()
+	for i, r := range rules {
+		if len(lines) == p.h-1 && i < len(rules)-1 {
+			return append(lines, newLine(p.w).skip(gutter).put(t.muted, "and ").segments(2, ruleNames(t, rules[i:])...).String())
+		}
+		lines = append(lines, newLine(p.w).skip(gutter).left(t.strong, r.Name, name).put(t.muted, r.Looks).String())
+	}
+	return block(lines, p.w, p.h)
+}
+
+func ruleNames(t *theme, rules []findings.Rule) []segment {
+	names := make([]segment, len(rules))
+	for i, r := range rules {
+		names[i] = seg(i+1, t.strong, r.Name)
+	}
+	return names
+}
