@@ -71,7 +71,7 @@ func TestEnterShowsWhereAFindingIs(t *testing.T) {
 		want []string
 	}{
 		"handler":  {findings.Finding{Place: findings.PlaceHandlers, Subject: "audit"}, []string{"▸ audit", "drain: 8.2s"}},
-		"resync":   {findings.Finding{Place: findings.PlaceResync, Subject: "audit"}, []string{"▸ audit", "OF ITS PERIOD"}},
+		"resync":   {findings.Finding{Place: findings.PlaceResync, Subject: "audit"}, []string{"▸ audit", "GRANTED"}},
 		"index":    {findings.Finding{Place: findings.PlaceIndices, Subject: "node"}, []string{"▸ node"}},
 		"key":      {findings.Finding{Place: findings.PlaceStore, Subject: "ns-0/web-00000"}, []string{"kind: Pod"}},
 		"store":    {findings.Finding{Place: findings.PlaceStore}, []string{"ns-0/web-00000"}},
@@ -129,10 +129,16 @@ func TestFindingsOfAnotherSourceAreNotShown(t *testing.T) {
 	if u.m.lookout.going() != before {
 		t.Error("shown")
 	}
-	u.m.source = &source{process: newFake(3)} // as after a switch to another cluster
+	late := u.m.lookOut(0)()
+	u.m.source = &source{process: newFake(3).with(lonely)} // another cluster
+	u.m.begin()
+	u.m.Update(late) // what was under way comes too late
+	if u.m.lookout.looked || u.m.lookout.going() > 0 {
+		t.Error("shown after a switch")
+	}
 	u.watch()
-	if got := u.m.lookout.going(); got == before {
-		t.Errorf("%d findings, as before the switch", got)
+	if got := u.m.lookout.going(); got != 0 {
+		t.Errorf("%d findings, want none of the cluster before", got)
 	}
 }
 

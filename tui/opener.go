@@ -167,6 +167,8 @@ func (m *Model) begin() {
 	m.frame = &frame{}
 	m.names = map[NameKind][]string{}
 	m.counts = [screenCount]int{}
+	m.lookout = lookout{} // what was found belongs to the source before
+	m.screens[screenFindings] = newFindingsScreen(m)
 	m.clear()
 	m.setSizes()
 }
