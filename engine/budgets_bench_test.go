@@ -63,8 +63,8 @@ func BenchmarkBudgets(b *testing.B) {
 			&row{work: fmt.Sprintf("initial sync of %s, an object", thousands(objects)), budget: 1. / 3}, raceSync(objects, newOurs))
 	}
 	run("sync/queue=inorder", &row{work: "initial sync of 100,000, InOrder", budget: 1. / 3}, raceSync(100_000, newInOrder))
-	run("resync", &row{work: "resync of 100,000, an object", budget: 0.4}, raceResync(100_000, newOurs))
-	run("resync/queue=inorder", &row{work: "resync of 100,000, InOrder", budget: 0.4}, raceResync(100_000, newInOrder))
+	run("resync", &row{work: "resync of 50,000, an object", budget: 0.4}, raceResync(50_000, newOurs))
+	run("resync/queue=inorder", &row{work: "resync of 50,000, InOrder", budget: 0.4}, raceResync(50_000, newInOrder))
 	run("wire/protobuf", &row{work: "10,000 pods from the wire, protobuf", budget: 0.6}, racePods)
 	run("wire/json", &row{work: "10,000 of a CRD from the wire, JSON", budget: 0.6}, raceWidgets)
 	printTable(rows)
@@ -177,9 +177,10 @@ func newRunner(b *testing.B, make newInformer, pods []*corev1.Pod, handlers int,
 
 func newSignal() chan struct{} { return make(chan struct{}, 1) }
 
-// start runs the informer and waits until every handler has the initial list.
-func (r *runner) start(ctx context.Context) {
-	r.expect(len(r.feed.list.Items))
+// start runs the informer and waits until every handler has been told of every
+// object so many times: first comes the initial list, then a resync.
+func (r *runner) start(ctx context.Context, times int) {
+	r.expect(times * len(r.feed.list.Items))
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { r.informer.RunWithContext(ctx) })
@@ -200,7 +201,7 @@ func raceEvents(objects, handlers int, ours newInformer) func(*testing.B, *row) 
 		initial := benchPods(objects, 0)
 		side := func(make newInformer) func(*stopwatch) {
 			one := newRunner(b, make, initial, handlers, 0)
-			one.start(b.Context())
+			one.start(b.Context(), 1)
 			b.Cleanup(one.stop)
 			sent := 0
 			return func(s *stopwatch) {
@@ -234,7 +235,7 @@ func raceSync(objects int, ours newInformer) func(*testing.B, *row) {
 				runtime.GC()
 				s.time(func() {
 					for _, one := range runners {
-						one.start(b.Context())
+						one.start(b.Context(), 1)
 					}
 				})
 				for _, one := range runners {
@@ -255,12 +256,7 @@ func raceResync(objects int, ours newInformer) func(*testing.B, *row) {
 		side := func(make newInformer) func(*stopwatch) {
 			return func(s *stopwatch) {
 				one := newRunner(b, make, pods, 1, time.Second)
-				fired := &timerSink{fire: s.start}
-				one.start(klog.NewContext(b.Context(), klog.New(fired)))
-				runtime.GC()
-				one.expect(objects)
-				fired.armed.Store(true)
-				<-one.counter.done
+				one.start(klog.NewContext(b.Context(), klog.New(&timerSink{fire: s.start})), 2)
 				s.stop()
 				one.stop()
 			}
@@ -271,17 +267,17 @@ func raceResync(objects int, ours newInformer) func(*testing.B, *row) {
 
 // timerSink is a log that looks for the line that comes before a resync.
 type timerSink struct {
-	armed atomic.Bool
+	fired atomic.Bool
 	fire  func()
 }
 
 func (t *timerSink) Init(klog.RuntimeInfo)          {}
-func (t *timerSink) Enabled(level int) bool         { return level == 4 && t.armed.Load() }
+func (t *timerSink) Enabled(level int) bool         { return level == 4 }
 func (t *timerSink) Error(error, string, ...any)    {}
 func (t *timerSink) WithValues(...any) klog.LogSink { return t }
 func (t *timerSink) WithName(string) klog.LogSink   { return t }
 func (t *timerSink) Info(_ int, message string, _ ...any) {
-	if strings.Contains(strings.ToLower(message), "resync") && t.armed.CompareAndSwap(true, false) {
+	if strings.Contains(strings.ToLower(message), "resync") && t.fired.CompareAndSwap(false, true) {
 		t.fire()
 	}
 }
