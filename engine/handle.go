@@ -92,10 +92,10 @@ func (i *Informer) operations(e *deltafifo.Entry) (reached string) {
 	case cache.SyncAllInfo:
 		keys, objects := i.store.Snapshot()
 		for n := range keys {
-			s.ops = append(s.ops, store.Op{Key: keys[n], Object: objects[n]})
+			s.ops = append(s.ops, store.Op{Key: keys[n], Object: objects[n], Repeats: true})
 		}
 	default:
-		s.ops = append(s.ops, store.Op{Key: e.Key, Object: e.Object, Delete: e.Type == cache.Deleted})
+		s.ops = append(s.ops, store.Op{Key: e.Key, Object: e.Object, Delete: e.Type == cache.Deleted, Repeats: e.Type == cache.Sync})
 	}
 	return ""
 }

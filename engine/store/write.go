@@ -18,6 +18,10 @@ type Op struct {
 	Key    string
 	Object any
 	Delete bool
+	// Repeats says that Object was read from the store, and that the key has no
+	// write before this one in its batch. If it is still what is stored, as in a
+	// resync, there is nothing to do and no index function is asked.
+	Repeats bool
 
 	// Old is what was stored before, if Existed.
 	Old     any
@@ -26,6 +30,8 @@ type Op struct {
 	Unchanged bool
 	// Err says why nothing was written.
 	Err error
+
+	kept bool // it repeats what is stored
 }
 
 // errNoObject is why an Op without an object that is no Delete is refused.
@@ -59,8 +65,32 @@ func (x *Indexer) Apply(ops []Op) {
 	}
 }
 
+// keeps says whether the write repeats what is stored. Not if an index refused
+// the object, which may get in this time. writing is held.
+func (x *Indexer) keeps(op *Op) bool {
+	pos, exists := x.positions.get(x.keys, op.Key)
+	if !exists || !identical(x.objects[pos], op.Object) {
+		return false
+	}
+	for _, ix := range x.indices {
+		if ix.homes[pos].bucket == refused {
+			return false
+		}
+	}
+	return true
+}
+
 // applyLocked makes one write.
 func (x *Indexer) applyLocked(op *Op, outcomes []outcome) {
+	if op.kept {
+		op.Old, op.Existed, op.Err = op.Object, true, nil
+		if _, op.Unchanged = versionOf(op.Object); op.Unchanged {
+			x.unchanged++
+		} else {
+			x.updated++
+		}
+		return
+	}
 	hash := x.positions.hash(op.Key)
 	pos, exists := x.positions.find(x.keys, hash, op.Key)
 	op.Old, op.Existed, op.Unchanged, op.Err = nil, exists, false, nil
@@ -138,9 +168,10 @@ func (x *Indexer) ask(ops []Op) {
 	x.scratch = slices.Grow(x.scratch, len(ops)*len(x.indices))
 	for i := range ops {
 		op := &ops[i]
+		op.kept = op.Repeats && x.keeps(op)
 		for _, ix := range x.indices {
 			var o outcome
-			if op.Object != nil && !op.Delete {
+			if op.Object != nil && !op.Delete && !op.kept {
 				o = x.askOne(ix, op.Key, op.Object)
 			}
 			x.scratch = append(x.scratch, o)

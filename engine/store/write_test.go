@@ -482,3 +482,58 @@ func TestSoManyBucketsAreKeptInOrderAndNoMore(t *testing.T) {
 		t.Errorf("%d buckets kept in order, want 4", got)
 	}
 }
+
+func TestARepeatedWriteAsksNothingAndChangesNothing(t *testing.T) {
+	asked := 0
+	x := newStore(cache.Indexers{"node": func(obj any) ([]string, error) {
+		asked++
+		return nodeOf(obj)
+	}})
+	pod := podOf(1, "n1", "a", "", "5")
+	mustAdd(t, x, pod)
+	for name, c := range map[string]struct {
+		op    store.Op
+		asked int
+		want  store.Op
+	}{
+		"what is stored":             {store.Op{Object: pod, Repeats: true}, 0, store.Op{Old: pod, Existed: true, Unchanged: true}},
+		"not said to be a repeat":    {store.Op{Object: pod}, 1, store.Op{Old: pod, Existed: true, Unchanged: true}},
+		"an equal one":               {store.Op{Object: podOf(1, "n1", "a", "", "5"), Repeats: true}, 1, store.Op{Old: pod, Existed: true, Unchanged: true}},
+		"something that went":        {store.Op{Key: "ns-1/gone", Object: pod, Repeats: true}, 1, store.Op{}},
+		"one that can't be compared": {store.Op{Object: []string{"a"}, Repeats: true}, 1, store.Op{Old: pod, Existed: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked = 0
+			op := c.op
+			if op.Key == "" {
+				op.Key = "ns-1/pod-1"
+			}
+			ops := []store.Op{op}
+			x.Apply(ops)
+			got := ops[0]
+			if asked != c.asked || got.Existed != c.want.Existed || got.Unchanged != c.want.Unchanged || got.Err != nil || got.Existed && got.Old != c.want.Old {
+				t.Errorf("asked %d times, want %d; %+v, want %+v", asked, c.asked, got, c.want)
+			}
+			sound(t, x)
+			x.Apply([]store.Op{{Key: "ns-1/pod-1", Object: pod}, {Key: "ns-1/gone", Delete: true}})
+		})
+	}
+}
+
+func TestARepeatedWriteTriesAnIndexAgainThatRefused(t *testing.T) {
+	failing := true
+	x := newStore(cache.Indexers{"node": func(obj any) ([]string, error) {
+		if failing {
+			return nil, errors.New("not now")
+		}
+		return nodeOf(obj)
+	}})
+	pod := podOf(1, "n1", "a", "", "5")
+	mustAdd(t, x, pod)
+	failing = false
+	x.Apply([]store.Op{{Key: "ns-1/pod-1", Object: pod, Repeats: true}})
+	sound(t, x)
+	if got := keysIn(t, x, "node", "n1"); len(got) != 1 {
+		t.Errorf("in the index: %v", got)
+	}
+}
