@@ -106,7 +106,7 @@ func (g *gate) becomeLocked(mode inspect.GateMode) {
 func (g *gate) wait(ctx context.Context) error {
 	for {
 		g.mu.Lock()
-		allowed, turned := g.allowedLocked(time.Now()), g.turned
+		allowed, turned := g.allowedLocked(), g.turned
 		var refill <-chan time.Time
 		if allowed == 0 && g.mode == inspect.GateLimited {
 			whole := time.Duration((1 - g.tokens) / g.rate * float64(time.Second))
@@ -130,14 +130,15 @@ func (g *gate) admit() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.admitted = g.epoch
-	return g.allowedLocked(time.Now())
+	return g.allowedLocked()
 }
 
-func (g *gate) allowedLocked(now time.Time) int {
+func (g *gate) allowedLocked() int {
 	switch g.mode {
 	case inspect.GatePaused:
 		return min(g.steps, batchSize)
 	case inspect.GateLimited:
+		now := time.Now()
 		saved := math.Max(1, g.rate*burstFor.Seconds())
 		g.tokens = math.Min(saved, g.tokens+g.rate*now.Sub(g.refilled).Seconds())
 		g.refilled = now

@@ -29,6 +29,7 @@ const minimumResyncPeriod = time.Second
 type queue interface {
 	cache.Queue
 	cache.ReflectorBookmarkStore
+	Enqueue(deltas []cache.Delta, failed func(n int, err error))
 	PopEntries(admit func() int, process func([]deltafifo.Entry) []deltafifo.Entry) (int, []deltafifo.Entry, error)
 	Vitals(now time.Time) inspect.QueueVitals
 	Page(now time.Time, q inspect.QueueQuery) inspect.QueuePage

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
@@ -21,7 +22,7 @@ import (
 // list, it is set aside with the reason. If the store has an earlier version it
 // keeps that one: a list that leaves out the bad object would bury it.
 //
-// It passes no errors on: what it lets through the queue takes.
+// It passes no errors on: what the queue refuses is set aside, too.
 type intake struct {
 	queue
 	store      cache.KeyGetter
@@ -68,8 +69,55 @@ func (in *intake) one(obj any, enqueue func(any) error) error {
 	return enqueue(fit)
 }
 
-// Replace enqueues a list without what cannot be enqueued.
+// Enqueue enqueues what can be of many deltas, see deltafifo. It works in the
+// slice that it is given.
+func (in *intake) Enqueue(deltas []cache.Delta, _ func(int, error)) {
+	if in.transform != nil {
+		deltas = slices.DeleteFunc(deltas, func(d cache.Delta) bool { return d.Type != cache.Bookmark && !in.keyed(d.Object) })
+		deltas = in.applyAll(deltas)
+	}
+	in.queue.Enqueue(deltas, func(n int, err error) { in.quarantine.add(stageKey, "", deltas[n].Object, err) })
+}
+
+// applyAll runs the transform on many deltas and returns those that fit.
+func (in *intake) applyAll(deltas []cache.Delta) []cache.Delta {
+	fits := deltas[:0]
+	for _, d := range deltas {
+		if d.Type != cache.Bookmark {
+			fit, err := in.apply(d.Object)
+			switch {
+			case err == nil:
+				d.Object = fit
+			case d.Type != cache.Deleted: // as Delete does
+				in.setAside(d.Object, err)
+				continue
+			}
+		}
+		fits = append(fits, d)
+	}
+	return fits
+}
+
+// Replace enqueues a list without what cannot be enqueued. The list is the
+// queue's from then on; it is copied only if something has to be left out or
+// changed.
 func (in *intake) Replace(list []any, rv string) error {
+	fits := list
+	if in.transform != nil || !in.allKeyed(list) {
+		fits = in.fitting(list)
+	}
+	return in.queue.Replace(fits, rv)
+}
+
+func (in *intake) allKeyed(list []any) bool {
+	return !slices.ContainsFunc(list, func(obj any) bool {
+		_, err := meta.Accessor(obj)
+		return err != nil
+	})
+}
+
+// fitting returns what can be enqueued of a list.
+func (in *intake) fitting(list []any) []any {
 	fits := make([]any, 0, len(list))
 	for _, obj := range list {
 		if !in.keyed(obj) {
@@ -85,7 +133,7 @@ func (in *intake) Replace(list []any, rv string) error {
 		}
 		fits = append(fits, fit)
 	}
-	return in.queue.Replace(fits, rv)
+	return fits
 }
 
 // keyed says whether an object has a key; without one it is set aside.

@@ -18,6 +18,8 @@ const wholeKey = math.MinInt
 // it is called with the lock held.
 type contents interface {
 	emptyLocked() bool
+	// arriveLocked enqueues a delta that came at that time.
+	arriveLocked(a arrival, now time.Duration) error
 	// takeLocked moves up to limit deltas, and the bookmarks between them, into
 	// batch and returns how many deltas it took.
 	takeLocked(limit int) int
@@ -259,6 +261,39 @@ func (c *core) endTurn(failed []Entry) (dropped []Entry) {
 
 // keepEntries is the largest batch whose memory is kept for the next one.
 const keepEntries = 4096
+
+// forget ends a batch for the keys of a queue. It takes those out of keys that
+// are left in flight, done of them, the others being nil: nothing is left of
+// them, so free may use them again. Then it empties flight. key returns the key of
+// the i-th in flight, widest is the most keys since the map was made.
+//
+// When those are all there are, the map is emptied at once, which is cheaper than
+// key by key unless it once held many more.
+func forget[T any](keys *map[string]*T, widest *int, flight *[]*T, done int, key func(i int) string, free func(*T)) {
+	all := done == len(*keys)
+	switch {
+	case all && *widest > keepEntries:
+		*keys, *widest = map[string]*T{}, 0
+	case all && done >= *widest/4:
+		clear(*keys)
+	default:
+		for i, t := range *flight {
+			if t != nil {
+				delete(*keys, key(i))
+			}
+		}
+	}
+	for _, t := range *flight {
+		if t != nil {
+			free(t)
+		}
+	}
+	clear(*flight)
+	*flight = (*flight)[:0]
+	if cap(*flight) > keepEntries {
+		*flight = nil
+	}
+}
 
 // markFailedLocked marks in batch what process could not apply and returns what
 // does not come from the batch.

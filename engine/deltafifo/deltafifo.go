@@ -75,22 +75,10 @@ func New(o Options) *DeltaFIFO {
 
 // Add enqueues an Added delta. The error is a cache.KeyError or the
 // Transformer's.
-func (q *DeltaFIFO) Add(obj any) error { return q.push(cache.Added, obj) }
+func (q *DeltaFIFO) Add(obj any) error { return q.enqueue(q.arriving(cache.Added, obj)) }
 
 // Update enqueues an Updated delta. Errors are as Add's.
-func (q *DeltaFIFO) Update(obj any) error { return q.push(cache.Updated, obj) }
-
-func (q *DeltaFIFO) push(t cache.DeltaType, obj any) error {
-	key, obj, err := q.prepare(obj)
-	now := q.enter()
-	defer q.leave()
-	q.populateLocked()
-	if err != nil {
-		return err
-	}
-	q.enqueueLocked(key, delta{Delta: cache.Delta{Type: t, Object: obj}, arrived: now, cause: inspect.CauseWatch})
-	return nil
-}
+func (q *DeltaFIFO) Update(obj any) error { return q.enqueue(q.arriving(cache.Updated, obj)) }
 
 // Delete enqueues a Deleted delta, unless the object is neither known nor
 // waiting nor in flight: a relist has seen to that deletion already. Errors are
@@ -98,24 +86,7 @@ func (q *DeltaFIFO) push(t cache.DeltaType, obj any) error {
 //
 // Unlike client-go, the Transformer has seen the object even then, because it is
 // not called under the lock under which that is found out.
-func (q *DeltaFIFO) Delete(obj any) error {
-	key, err := q.keyOf(obj)
-	if err != nil {
-		return cache.KeyError{Obj: obj, Err: err}
-	}
-	obj, err = q.transform(obj)
-	now := q.enter()
-	defer q.leave()
-	q.populateLocked()
-	if !q.existsLocked(key) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	q.enqueueLocked(key, delta{Delta: cache.Delta{Type: cache.Deleted, Object: obj}, arrived: now, cause: inspect.CauseWatch})
-	return nil
-}
+func (q *DeltaFIFO) Delete(obj any) error { return q.enqueue(q.arriving(cache.Deleted, obj)) }
 
 // existsLocked says whether there is something that a deletion of key could
 // delete. If the store can't say, there may be.
@@ -171,7 +142,11 @@ func (q *DeltaFIFO) Replace(list []any, rv string) error {
 	if rv != "" {
 		// What the list left unchanged carries no newer version than before:
 		// only the list's own says how far the store then is.
-		q.bookmarkLocked(rv, now, cause)
+		q.bookmarkLocked(delta{
+			Delta:   cache.Delta{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: rv}},
+			arrived: now,
+			cause:   cause,
+		})
 	}
 	q.replaced = true
 	if !q.populated {
@@ -277,21 +252,11 @@ func (q *DeltaFIFO) Resync() error {
 // Unlike client-go's DeltaFIFO, which ignores them, so that its store's version
 // stands still as long as no object changes.
 func (q *DeltaFIFO) Bookmark(rv string) error {
-	now := q.enter()
-	defer q.leave()
-	q.bookmarkLocked(rv, now, inspect.CauseWatch)
-	return nil
+	return q.enqueue(q.arriving(cache.Bookmark, cache.BookmarkInfo{ResourceVersion: rv}))
 }
 
-func (q *DeltaFIFO) bookmarkLocked(rv string, now time.Duration, cause inspect.Cause) {
-	b := bookmark{
-		delta: delta{
-			Delta:   cache.Delta{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: rv}},
-			arrived: now,
-			cause:   cause,
-		},
-		position: q.head + int64(q.order.len()),
-	}
+func (q *DeltaFIFO) bookmarkLocked(d delta) {
+	b := bookmark{delta: d, position: q.head + int64(q.order.len())}
 	if n := q.bookmarks.len(); n > 0 && q.bookmarks.at(n-1).position == b.position {
 		*q.bookmarks.at(n - 1) = b
 		return
@@ -366,14 +331,17 @@ func (q *DeltaFIFO) deletedLocked(it *item, d delta) bool {
 
 // growLocked makes room for n new keys, if they are many for what is there.
 func (q *DeltaFIFO) growLocked(n int) {
-	if n < 1024 || n < 2*len(q.items) {
+	if n < poolSlab || n < 2*len(q.items) {
 		return
 	}
 	q.pool.reserve(n)
+	q.order.grow(n)
+	if n <= q.widest {
+		return
+	}
 	items := make(map[string]*item, n+len(q.items))
 	for key, it := range q.items {
 		items[key] = it
 	}
 	q.items = items
-	q.order.grow(n)
 }

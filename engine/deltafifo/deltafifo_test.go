@@ -329,3 +329,44 @@ func TestAStoreThatFailsIsTakenToHoldTheObject(t *testing.T) {
 	must(t, q.Replace(nil, ""))
 	want(t, "popped", drain(t, q, store), []string{"Deleted b tombstone(b) of nothing"})
 }
+
+func TestEnqueueTakesTheLockOnceForManyAndKeepsTheirOrder(t *testing.T) {
+	for name, q := range map[string]queue{
+		"DeltaFIFO": deltafifo.New(deltafifo.Options{}),
+		"InOrder":   deltafifo.NewInOrder(deltafifo.Options{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			const n = 100
+			deltas := make([]cache.Delta, 0, n+1)
+			for i := range n {
+				deltas = append(deltas, cache.Delta{Type: cache.Added, Object: obj(fmt.Sprintf("pod-%03d", i), i)})
+			}
+			deltas[77].Object = "an object without metadata"
+			deltas = append(deltas, cache.Delta{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: "9"}})
+			var failed []int
+			q.Enqueue(deltas, func(i int, err error) {
+				var keyErr cache.KeyError
+				if !errors.As(err, &keyErr) {
+					t.Errorf("delta %d: %v is no KeyError", i, err)
+				}
+				failed = append(failed, i)
+			})
+			if !slices.Equal(failed, []int{77}) {
+				t.Errorf("failed: %v", failed)
+			}
+			times := map[time.Time]bool{}
+			_, _, err := q.PopEntries(upTo(2*n), func(batch []deltafifo.Entry) []deltafifo.Entry {
+				for i, want := range slices.Delete(slices.Clone(deltas), 77, 78) {
+					if batch[i].Delta != want {
+						t.Fatalf("entry %d is %v, want %v", i, batch[i].Delta, want)
+					}
+					times[batch[i].Arrived] = true
+				}
+				return nil
+			})
+			if err != nil || len(times) > 5 {
+				t.Errorf("%d times of arrival, %v", len(times), err)
+			}
+		})
+	}
+}

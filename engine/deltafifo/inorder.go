@@ -66,33 +66,14 @@ func NewInOrder(o Options) *InOrder {
 
 // Add enqueues an Added event. The error is a cache.KeyError or the
 // Transformer's.
-func (q *InOrder) Add(obj any) error { return q.push(cache.Added, obj) }
+func (q *InOrder) Add(obj any) error { return q.enqueue(q.arriving(cache.Added, obj)) }
 
 // Update enqueues an Updated event. Errors are as Add's.
-func (q *InOrder) Update(obj any) error { return q.push(cache.Updated, obj) }
+func (q *InOrder) Update(obj any) error { return q.enqueue(q.arriving(cache.Updated, obj)) }
 
 // Delete enqueues a Deleted event, whether or not there is something to delete.
 // Errors are as Add's.
-func (q *InOrder) Delete(obj any) error { return q.push(cache.Deleted, obj) }
-
-func (q *InOrder) push(t cache.DeltaType, obj any) error {
-	key, obj, err := q.prepare(obj)
-	now := q.enter()
-	defer q.leave()
-	q.populateLocked()
-	if err != nil {
-		return err
-	}
-	s := slot{
-		delta: delta{Delta: cache.Delta{Type: t, Object: obj}, arrived: now, cause: inspect.CauseWatch},
-		key:   key,
-		tally: q.tallyLocked(key),
-	}
-	q.countLocked(1)
-	q.tellLocked(&s, 1)
-	q.entries.pushBack(s)
-	return nil
-}
+func (q *InOrder) Delete(obj any) error { return q.enqueue(q.arriving(cache.Deleted, obj)) }
 
 // Replace enqueues the whole list as one ReplacedAll. If the Transformer refuses
 // an object, nothing is enqueued.
@@ -140,14 +121,7 @@ func (q *InOrder) pushBulkLocked(t cache.DeltaType, info any, cause inspect.Caus
 // Bookmark enqueues that everything up to resource version rv has been
 // enqueued. It is not counted among the deltas.
 func (q *InOrder) Bookmark(rv string) error {
-	now := q.enter()
-	defer q.leave()
-	q.entries.pushBack(slot{delta: delta{
-		Delta:   cache.Delta{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: rv}},
-		arrived: now,
-		cause:   inspect.CauseWatch,
-	}})
-	return nil
+	return q.enqueue(q.arriving(cache.Bookmark, cache.BookmarkInfo{ResourceVersion: rv}))
 }
 
 // tallyLocked returns the tally of key, which is made if there is none.
@@ -255,36 +229,12 @@ func (q *InOrder) settleLocked(failed []Entry) (dropped []Entry) {
 			q.flight[i] = nil
 		}
 	}
-	q.forgetLocked(done)
-	clear(q.flight)
-	q.flight = q.flight[:0]
-	if cap(q.flight) > keepEntries {
-		q.flight = nil
-	}
-	return dropped
-}
-
-// forgetLocked forgets the tallies left in flight, done of them, of which
-// nothing is left; see DeltaFIFO.forgetLocked.
-func (q *InOrder) forgetLocked(done int) {
-	all := done == len(q.tallies)
-	switch {
-	case all && q.widest > keepEntries:
-		q.tallies, q.widest = map[string]*tally{}, 0
-	case all && done >= q.widest/4:
-		clear(q.tallies)
-	default:
-		for i, t := range q.flight {
-			if t != nil {
-				delete(q.tallies, q.batch[i].Key)
-			}
-		}
-	}
-	for _, t := range q.flight {
-		if t != nil && len(q.free) < poolItems {
+	forget(&q.tallies, &q.widest, &q.flight, done, func(i int) string { return q.batch[i].Key }, func(t *tally) {
+		if len(q.free) < poolItems {
 			q.free = append(q.free, t)
 		}
-	}
+	})
+	return dropped
 }
 
 // dropLocked appends to dropped those failed entries of the batch that are not

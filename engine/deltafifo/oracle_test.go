@@ -122,6 +122,11 @@ type pair struct {
 	theirs       cache.Queue
 	store, stock *known
 	batches      bool // pop ours by PopEntries
+	// many enqueues in ours, by one Enqueue, what comes before something else is
+	// done; gathered is that, and refusals are what client-go's said of it.
+	many     bool
+	gathered []cache.Delta
+	refusals []bool
 }
 
 // queue is what both of ours can do.
@@ -130,6 +135,7 @@ type queue interface {
 	PopEntries(admit func() int, process func([]deltafifo.Entry) []deltafifo.Entry) (int, []deltafifo.Entry, error)
 	Page(now time.Time, q inspect.QueueQuery) inspect.QueuePage
 	Vitals(now time.Time) inspect.QueueVitals
+	Enqueue(deltas []cache.Delta, failed func(i int, err error))
 	CheckInvariants() error
 }
 
@@ -142,10 +148,15 @@ func (p *pair) run(script []step, pop func(n int) error) error {
 	var done []string
 	for _, s := range append(script, step{op: "pop", n: 1000}) {
 		done = append(done, s.String())
-		var err error
-		if s.op == "pop" {
+		if p.many && p.gather(s) {
+			continue
+		}
+		err := p.enqueueGathered()
+		switch {
+		case err != nil:
+		case s.op == "pop":
 			err = pop(s.n)
-		} else {
+		default:
 			err = p.feed(s)
 		}
 		if err == nil {
@@ -161,6 +172,39 @@ func (p *pair) run(script []step, pop func(n int) error) error {
 			return fmt.Errorf("%T still held %v", q, popped)
 		}
 	}
+	return nil
+}
+
+// gather does a step to client-go's and gathers it for ours, if it is one of
+// those that Enqueue can do.
+func (p *pair) gather(s step) bool {
+	d := cache.Delta{Object: p.world.object(s.name)}
+	switch s.op {
+	case "add":
+		d.Type = cache.Added
+	case "update":
+		d.Type = cache.Updated
+	case "delete":
+		d.Type = cache.Deleted
+	case "tombstone":
+		d = cache.Delta{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: s.name, Obj: obj(s.name, p.world.rv)}}
+	case "bookmark":
+		d = cache.Delta{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: fmt.Sprint(p.world.rv)}}
+	default:
+		return false
+	}
+	p.gathered = append(p.gathered, d)
+	p.refusals = append(p.refusals, feed(p.theirs, s, []any{d.Object}, p.world.rv) != nil)
+	return true
+}
+
+func (p *pair) enqueueGathered() error {
+	refusals := make([]bool, len(p.gathered))
+	p.ours.Enqueue(p.gathered, func(i int, err error) { refusals[i] = err != nil })
+	if !slices.Equal(refusals, p.refusals) {
+		return fmt.Errorf("ours refuses %v, client-go's %v", refusals, p.refusals)
+	}
+	p.gathered, p.refusals = nil, nil
 	return nil
 }
 
@@ -306,6 +350,7 @@ func deltaOracle(t *rapid.T) {
 	if rapid.IntRange(0, 4).Draw(t, "known") == 0 {
 		ours.KnownObjects, theirs.KnownObjects = nil, nil
 	}
+	p.many = rapid.Bool().Draw(t, "many")
 	p.ours, p.theirs = deltafifo.New(ours), cache.NewDeltaFIFOWithOptions(theirs)
 	if err := p.run(script, p.popKeys); err != nil {
 		t.Fatal(err)
@@ -320,6 +365,7 @@ func inOrderOracle(t *rapid.T) {
 	script := rapid.SliceOfN(genStep("add", "update", "delete", "tombstone", "replace", "resync", "bookmark", "pop", "pop"), 0, 40).Draw(t, "script")
 	transformer := drawTransformer(t)
 	p := newPair(rapid.Bool().Draw(t, "batches"))
+	p.many = rapid.Bool().Draw(t, "many")
 	p.ours = deltafifo.NewInOrder(deltafifo.Options{KnownObjects: p.store, Transformer: transformer})
 	p.theirs = cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{
 		Transformer: transformer, AtomicEvents: true, UnlockWhileProcessing: true, EmitDeltaTypeBookmark: true,

@@ -116,37 +116,8 @@ func (q *DeltaFIFO) settleLocked(failed []Entry) (dropped []Entry) {
 			q.flight[i] = nil
 		}
 	}
-	q.forgetLocked(done)
-	clear(q.flight)
-	q.flight = q.flight[:0]
-	if cap(q.flight) > keepEntries {
-		q.flight = nil
-	}
+	forget(&q.items, &q.widest, &q.flight, done, func(i int) string { return q.flight[i].key }, q.pool.put)
 	return dropped
-}
-
-// forgetLocked forgets the items left in flight, done of them: nothing waits for
-// their keys. When those are all there are, the map is emptied at once, which is
-// cheaper than key by key unless it once held many more.
-func (q *DeltaFIFO) forgetLocked(done int) {
-	all := done == len(q.items)
-	switch {
-	case all && q.widest > keepEntries:
-		q.items, q.widest = map[string]*item{}, 0
-	case all && done >= q.widest/4:
-		clear(q.items)
-	default:
-		for _, it := range q.flight {
-			if it != nil {
-				delete(q.items, it.key)
-			}
-		}
-	}
-	for _, it := range q.flight {
-		if it != nil {
-			q.pool.put(it)
-		}
-	}
 }
 
 // retryLocked moves the failed entries of the batch that may be tried again to

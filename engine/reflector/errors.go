@@ -31,6 +31,9 @@ var (
 	// errPanic stands for a panic of the ListerWatcher or the store that the
 	// process tolerates; the log has it.
 	errPanic = errors.New("panic, see the log")
+	// errUnknownEvent is why an event of a type that is none of watch's was left
+	// behind.
+	errUnknownEvent = errors.New("unknown kind of event")
 )
 
 // Error is one failure: in which phase, doing what to which type, and why.

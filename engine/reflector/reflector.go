@@ -82,6 +82,7 @@ type Reflector struct {
 	store           cache.ReflectorStore
 	bookmarks       cache.ReflectorBookmarkStore // store, nil if it wants none
 	versions        cache.ResourceVersionUpdater // store, nil if it wants none
+	batches         batcher                      // store, nil if it takes one at a time
 	expected        expectation
 	streamsLists    bool // a round begins with a WATCHLIST
 	shortestWatch   time.Duration
@@ -113,6 +114,7 @@ type Reflector struct {
 	noStreamUntil time.Time
 	delays        delays
 	internal      retryWindow
+	gathered      gathered   // empty but during a burst
 	resyncing     *resyncing // nil while no resync timer runs
 	// draining are the streams that were stopped and have not closed yet.
 	draining sync.WaitGroup
@@ -157,6 +159,7 @@ func New(lw cache.ListerWatcher, example any, store cache.ReflectorStore, o Opti
 	r.vitals.Expected = -1
 	r.bookmarks, _ = store.(cache.ReflectorBookmarkStore)
 	r.versions, _ = store.(cache.ResourceVersionUpdater)
+	r.batches, _ = store.(batcher)
 	if r.typeDescription == "" {
 		r.typeDescription = r.expected.describe()
 	}

@@ -51,8 +51,12 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got string
-			synctest.Test(t, func(t *testing.T) { got = play(t, string(text)) })
+			var got, many string
+			synctest.Test(t, func(t *testing.T) { got = play(t, string(text), false) })
+			synctest.Test(t, func(t *testing.T) { many = play(t, string(text), true) })
+			if diff := cmp.Diff(got, many); diff != "" {
+				t.Errorf("a store that takes many events at once is treated differently (-one +many):\n%s", diff)
+			}
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -66,9 +70,10 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// play runs a script and returns it with the output it should have had.
-func play(t *testing.T, text string) string {
-	s := &script{t: t, trace: &trace{began: time.Now()}}
+// play runs a script, with a store that takes one event at a time or many, and
+// returns it with the output it should have had.
+func play(t *testing.T, text string, many bool) string {
+	s := &script{t: t, many: many, trace: &trace{began: time.Now()}}
 	s.server = newServer(s.trace)
 	var out strings.Builder
 	expected := false
@@ -102,6 +107,7 @@ func play(t *testing.T, text string) string {
 // script is one reflector and all that it talks to.
 type script struct {
 	t         *testing.T
+	many      bool // the store takes many events at once
 	trace     *trace
 	server    *server
 	reflector *Reflector
@@ -193,6 +199,9 @@ func (s *script) start(args []string) {
 		}
 	}
 	s.reflector = New(s.server, &v1.Pod{}, store, o)
+	if s.many {
+		s.reflector = New(s.server, &v1.Pod{}, manyRecorder{store}, o)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel, s.ended = cancel, make(chan struct{})
 	go func() {

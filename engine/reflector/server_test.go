@@ -272,6 +272,28 @@ var (
 	_ cache.TransformingStore      = (*recorder)(nil)
 )
 
+// manyRecorder is a recorder that takes many events at once.
+type manyRecorder struct{ *recorder }
+
+func (r manyRecorder) Enqueue(deltas []cache.Delta, failed func(int, error)) {
+	for i, d := range deltas {
+		var err error
+		switch d.Type {
+		case cache.Added:
+			err = r.Add(d.Object)
+		case cache.Updated:
+			err = r.Update(d.Object)
+		case cache.Deleted:
+			err = r.Delete(d.Object)
+		case cache.Bookmark:
+			err = r.Bookmark(d.Object.(cache.BookmarkInfo).ResourceVersion)
+		}
+		if err != nil {
+			failed(i, err)
+		}
+	}
+}
+
 func describeObject(obj any) string {
 	m, ok := obj.(metav1.Object)
 	if !ok {

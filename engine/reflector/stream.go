@@ -2,7 +2,6 @@ package reflector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -185,14 +184,11 @@ func (r *Reflector) consume(ctx context.Context, s *stream) (ending, error) {
 	}
 	events := s.ResultChan()
 	for {
-		if end, err := r.consumeBurst(ctx, s, events); end != endNone {
-			return end, err
-		}
 		select {
 		case <-ctx.Done():
 			return endStopped, nil
 		case event, open := <-events:
-			if end, err := r.take(ctx, s, event, open); end != endNone {
+			if end, err := r.consumeBurst(ctx, s, events, event, open); end != endNone {
 				return end, err
 			}
 		case <-r.woken:
@@ -235,20 +231,33 @@ func (r *Reflector) wake() {
 	}
 }
 
-// consumeBurst takes events as long as there are any, up to burst of them: a
-// select over everything that may end a stream costs more than an event.
-func (r *Reflector) consumeBurst(ctx context.Context, s *stream, events <-chan watch.Event) (ending, error) {
-	for range burst {
-		select {
-		case event, open := <-events:
+// consumeBurst takes an event, or the end, and what can be had after it without
+// waiting, up to burst events: a select over everything that may end a stream
+// costs more than an event. What goes to a store that takes many at once is
+// gathered first.
+func (r *Reflector) consumeBurst(ctx context.Context, s *stream, events <-chan watch.Event, event watch.Event, open bool) (ending, error) {
+	for n := 1; ; n++ {
+		if s.initial == nil && r.batches != nil && open && event.Type != watch.Error {
+			r.gather(ctx, s, event)
+		} else {
+			r.deliverGathered(ctx, s)
 			if end, err := r.take(ctx, s, event, open); end != endNone {
 				return end, err
 			}
-		default:
+		}
+		more := n < burst
+		if more {
+			select {
+			case event, open = <-events:
+			default:
+				more = false
+			}
+		}
+		if !more {
+			r.deliverGathered(ctx, s)
 			return endNone, nil
 		}
 	}
-	return endNone, nil
 }
 
 // take deals with one receive from the stream's channel.
@@ -272,7 +281,7 @@ func (r *Reflector) take(ctx context.Context, s *stream, event watch.Event, open
 func (r *Reflector) deliver(ctx context.Context, s *stream, event watch.Event) (marker bool) {
 	obj, err := r.expected.check(event.Object)
 	if err != nil {
-		r.skip(ctx, event, err)
+		r.skip(ctx, event.Type, event.Object, err)
 		return false
 	}
 	var to receiver = r.store
@@ -296,10 +305,10 @@ func (r *Reflector) deliver(ctx context.Context, s *stream, event watch.Event) (
 			err = r.bookmarks.Bookmark(version)
 		}
 	default:
-		err = errors.New("unknown kind of event")
+		err = errUnknownEvent
 	}
 	if err != nil {
-		r.skip(ctx, event, err)
+		r.skip(ctx, event.Type, event.Object, err)
 	}
 	r.observe(s, event.Type, version)
 	return marker
@@ -307,48 +316,77 @@ func (r *Reflector) deliver(ctx context.Context, s *stream, event watch.Event) (
 
 // observe notes an event that was looked at.
 func (r *Reflector) observe(s *stream, kind watch.EventType, version string) {
-	now := time.Now()
+	var seen tally
+	seen.add(kind)
+	s.advance(version)
+	r.observeAll(s, seen)
+}
+
+// tally counts events by kind.
+type tally struct{ added, modified, deleted, bookmarks, others int }
+
+func (t *tally) add(kind watch.EventType) {
+	switch kind {
+	case watch.Added:
+		t.added++
+	case watch.Modified:
+		t.modified++
+	case watch.Deleted:
+		t.deleted++
+	case watch.Bookmark:
+		t.bookmarks++
+	default:
+		t.others++
+	}
+}
+
+// advance says that an event has come with that version.
+func (s *stream) advance(version string) {
 	s.events++
+	if s.ordered {
+		s.version = version
+	}
+}
+
+// observeAll notes events that were looked at.
+func (r *Reflector) observeAll(s *stream, seen tally) {
+	now := time.Now()
 	if !s.ordered {
 		s.quietSince = now
 	}
+	objects := seen.added + seen.modified + seen.deleted + seen.others
 	r.mu.Lock()
 	v, q := &r.vitals, r.requests.newest()
-	if kind == watch.Bookmark {
-		v.Bookmarks++
+	if seen.bookmarks > 0 {
+		v.Bookmarks += uint64(seen.bookmarks)
 		v.LastBookmark = now
-		q.Bookmarks++
-	} else {
+		q.Bookmarks += seen.bookmarks
+	}
+	if objects > 0 {
 		v.LastEvent = now
-		q.Items++
+		q.Items += objects
 	}
 	if s.ordered {
-		s.version = version
-		q.Returned = version
+		q.Returned = s.version
 	}
 	if s.initial != nil {
 		v.Received = len(s.initial.positions)
 	} else {
-		r.observeWatchedLocked(s, kind, version)
+		r.observeWatchedLocked(s, seen)
 	}
 	r.mu.Unlock()
 	if s.initial == nil && s.ordered && r.versions != nil {
-		r.versions.UpdateResourceVersion(version)
+		r.versions.UpdateResourceVersion(s.version)
 	}
 	r.generation.Bump()
 }
 
-func (r *Reflector) observeWatchedLocked(s *stream, kind watch.EventType, version string) {
-	switch kind {
-	case watch.Added:
-		r.vitals.Added++
-	case watch.Modified:
-		r.vitals.Updated++
-	case watch.Deleted:
-		r.vitals.Deleted++
-	}
+func (r *Reflector) observeWatchedLocked(s *stream, seen tally) {
+	r.vitals.Added += uint64(seen.added)
+	r.vitals.Updated += uint64(seen.modified)
+	r.vitals.Deleted += uint64(seen.deleted)
 	if s.ordered {
-		r.vitals.ResourceVersion = version
+		r.vitals.ResourceVersion = s.version
 	}
 	if r.failure != nil {
 		r.recoveredLocked()
@@ -356,9 +394,9 @@ func (r *Reflector) observeWatchedLocked(s *stream, kind watch.EventType, versio
 }
 
 // skip counts an event that was not enqueued, and says why.
-func (r *Reflector) skip(ctx context.Context, event watch.Event, err error) {
-	what := string(event.Type)
-	if key, keyErr := cache.MetaNamespaceKeyFunc(event.Object); keyErr == nil {
+func (r *Reflector) skip(ctx context.Context, kind watch.EventType, obj any, err error) {
+	what := string(kind)
+	if key, keyErr := cache.MetaNamespaceKeyFunc(obj); keyErr == nil {
 		what += " " + key
 	}
 	utilruntime.HandleErrorWithContext(ctx, err, "Watch event not enqueued", "reflector", r.name, "event", what)
