@@ -30,7 +30,8 @@ type fake struct {
 	diff     func(inspect.DiffRequest) (inspect.Diff, error)
 	diffed   []inspect.DiffRequest // asked for
 	verified map[string]inspect.IndexCheck
-	err      error // of every read
+	moments  []inspect.Moment // the newest first; nil if there are none to be had
+	err      error            // of every read
 	readOnly bool
 	unsorted bool // sorts by key only
 
@@ -297,8 +298,13 @@ func (f *fake) Biography(_ context.Context, r inspect.BiographyRequest) (inspect
 	return inspect.Biography{}, fmt.Errorf("biography of %s: %w", cmp.Or(r.UID, r.Key), inspect.ErrNotFound)
 }
 
-func (f *fake) Moments(context.Context, inspect.MomentQuery) (inspect.MomentPage, error) {
-	return inspect.MomentPage{}, inspect.ErrUnsupported
+func (f *fake) Moments(_ context.Context, q inspect.MomentQuery) (inspect.MomentPage, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.moments == nil {
+		return inspect.MomentPage{}, inspect.ErrUnsupported
+	}
+	return inspect.MomentPage{Moments: f.moments[:min(len(f.moments), q.Limit)]}, nil
 }
 
 func (f *fake) VerifyIndex(_ context.Context, index string) (inspect.IndexCheck, error) {
@@ -428,7 +434,28 @@ func newFake(n int) *fake {
 	index("node", min(n, 12), n/9)
 	f.snapshot.Indices[2].Errors, f.snapshot.Indices[2].LastError = uint64(n/500), "panic: nil pointer"
 	f.vitals(n)
+	f.passed(min(n, 60))
 	return f
+}
+
+// passed lets n deltas have gone through, the last of which the slow handler has
+// not been told of.
+func (f *fake) passed(n int) {
+	f.moments = make([]inspect.Moment, 0, n)
+	causes := []inspect.Cause{inspect.CauseWatch, inspect.CauseWatch, inspect.CauseResync, inspect.CauseRelistUnchanged}
+	for i := range n {
+		at := epoch.Add(-time.Duration(i) * 90 * time.Millisecond)
+		m := inspect.Moment{
+			Seq: uint64(n - i), Key: f.rows[i*7%len(f.rows)].Key, Type: []string{"updated", "added", "deleted"}[i%3], Cause: causes[i%len(causes)],
+			Enqueued: at, Popped: at.Add(time.Duration(i%9*11) * time.Microsecond), Published: at.Add(time.Duration(i%9*12) * time.Microsecond),
+			Deliveries: []inspect.Delivery{
+				{Handler: "informeter", Took: time.Hour},
+				{Handler: "deployment-controller", Took: time.Duration(i%5*80) * time.Microsecond},
+				{Handler: "audit", Took: time.Duration(i%4) * time.Millisecond, Pending: i < 3},
+			},
+		}
+		f.moments = append(f.moments, m)
+	}
 }
 
 // vitals fills in what every stage says.

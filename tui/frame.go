@@ -32,8 +32,22 @@ type request struct {
 	buckets   wanted[bucketsQuery]
 	bucket    wanted[bucketQuery]
 	object    wanted[objectQuery]
+	moments   wanted[inspect.MomentQuery]
 	biography wanted[inspect.BiographyRequest]
 	diff      wanted[inspect.DiffRequest]
+}
+
+// filter is what the rows on the screen are filtered by.
+func (r *request) filter() string {
+	switch {
+	case r.store.on:
+		return r.store.query.Filter
+	case r.queue.on:
+		return r.queue.query.Filter
+	case r.bucket.on && r.bucket.query.Filter != "":
+		return r.bucket.query.Filter
+	}
+	return r.buckets.query.Filter
 }
 
 // wanted is a query, if there is one.
@@ -83,6 +97,7 @@ type frame struct {
 	buckets   answer[inspect.BucketPage]
 	bucket    answer[inspect.Page]
 	object    answer[*document]
+	moments   answer[inspect.MomentPage]
 	biography answer[inspect.Biography]
 	diff      answer[*diffDocument]
 	log       []string
@@ -258,6 +273,9 @@ func (p pull) readInformer(ctx context.Context, f *frame) {
 	}
 	if q := r.bucket.query; r.bucket.on {
 		f.bucket = ask(i.Bucket(ctx, q.index, q.value, q.Query))
+	}
+	if r.moments.on {
+		f.moments = ask(i.Moments(ctx, r.moments.query))
 	}
 	if r.object.on {
 		f.object = ask(readDocument(ctx, i, r.object.query, p.have))

@@ -301,14 +301,18 @@ func mainCause(c inspect.CauseCounts) string {
 		return dash
 	}
 	cause, n := c.Largest()
-	name := cause.String()
-	switch cause {
+	return shortCause(cause) + " " + percent(n, total)
+}
+
+// shortCause is a cause in at most nine characters.
+func shortCause(c inspect.Cause) string {
+	switch c {
 	case inspect.CauseRelistChanged:
-		name = "relist"
+		return "relist"
 	case inspect.CauseRelistUnchanged:
-		name = "relist ="
+		return "relist ="
 	}
-	return name + " " + percent(n, total)
+	return c.String()
 }
 
 // drain says how a handler gets on with what waits for it, and what a resync

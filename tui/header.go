@@ -20,6 +20,9 @@ func (m *Model) compose() {
 	} else {
 		lines = make([]string, 0, m.layout.h)
 		lines = append(lines, m.drawHeader(), m.drawTabs())
+		if m.layout.path.h > 0 {
+			lines = append(lines, m.drawPath())
+		}
 		lines = block(lines, m.layout.w, m.layout.body.y)
 		lines = append(lines, m.top().lines()...)
 		lines = block(lines, m.layout.w, m.layout.h-1)
@@ -187,9 +190,13 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		if level < 3 || id == m.current {
 			label += " " + s.name()
 		}
+		pad := 0
 		if text := m.tabText(id, level == 0); text != "" && (level <= 1 || level == 2 && warned[id] > 0) {
+			// What was as wide as this once may become so again: the tabs behind it
+			// stand still.
 			m.counts[id] = max(m.counts[id], len(text))
-			label += " " + strings.Repeat(" ", m.counts[id]-len(text)) + text
+			label += " " + text
+			pad = m.counts[id] - len(text)
 		}
 		st := t.muted
 		if id == m.current {
@@ -203,7 +210,8 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		l.put(st, " "+label+" ")
 		l.put(t.warn, mark)
 		m.tabs = append(m.tabs, span{from, l.used, id})
-		need += width(label) + 2 + width(mark)
+		l.skip(pad)
+		need += width(label) + 2 + width(mark) + pad
 	}
 	return l.String(), need <= m.layout.w
 }
@@ -241,6 +249,77 @@ func (m *Model) count(id screenID) (n int, counted bool) {
 		return m.lookout.going(), m.lookout.looked
 	}
 	return 0, false
+}
+
+// located is a screen that is deeper than its name says.
+type located interface {
+	// path names what is open, from the outside in.
+	path() []string
+}
+
+// drawPath says where the user is, from the informer inwards, and in a demo what
+// there is to look at. Where both have no room, it is the first if the user has
+// gone deeper than the screen.
+func (m *Model) drawPath() string {
+	const between = " › "
+	t := m.theme
+	steps := []string{m.screens[m.current].name()}
+	if m.current != screenInformers {
+		steps = append([]string{m.informer}, steps...)
+	}
+	if s, ok := m.screens[m.current].(located); ok {
+		steps = append(steps, s.path()...)
+	}
+	if m.object != nil {
+		steps = append(steps, m.object.path()...)
+	}
+	if m.overlay != nil {
+		steps = append(steps, m.overlay.name())
+	}
+	deep := len(steps) > 2
+	need := 0
+	for i := range steps {
+		steps[i] = clean(steps[i])
+		need += width(steps[i]) + width(between)
+	}
+	sentence := clean(m.options.Sentence)
+	l := newLine(m.layout.w).skip(gutter)
+	if sentence != "" && need+width(sentence) > l.room()-2 {
+		if !deep {
+			return l.put(t.muted, sentence).String()
+		}
+		sentence = ""
+	}
+	// What does not fit is cut where it is longest: in the key, or the value.
+	for over := need - width(between) - l.room() + 1; over > 0; {
+		longest := 0
+		for i := range steps {
+			if width(steps[i]) > width(steps[longest]) {
+				longest = i
+			}
+		}
+		w := width(steps[longest])
+		to := max(w-over, 8)
+		if to >= w {
+			break
+		}
+		steps[longest] = cutKey(steps[longest], to)
+		over -= w - to
+	}
+	for i, s := range steps {
+		if i > 0 {
+			l.put(t.faint, between)
+		}
+		if i == len(steps)-1 && deep {
+			l.put(t.strong, s)
+		} else {
+			l.put(t.muted, s)
+		}
+	}
+	if sentence != "" {
+		l.to(m.layout.w-width(sentence)-1).put(t.muted, sentence)
+	}
+	return l.String()
 }
 
 // drawFooter shows the prompt, or the answer to the last wish, or the keys.
@@ -281,11 +360,22 @@ func (m *Model) noteLines() []string {
 	return lines
 }
 
+// looking says whether the rows shown are not yet those of the filter that holds,
+// and which that is.
+func (m *Model) looking() (filter string, looking bool) {
+	now := m.request()
+	filter = now.filter()
+	return filter, filter != m.frame.request.filter() && filter != "" && !m.frozen
+}
+
 // status is what the last line says at its right end. It never has so much room
 // that the keys have none.
 func (m *Model) status() string {
 	if m.prompt != nil && !m.prompt.counts {
 		return ""
+	}
+	if filter, looking := m.looking(); looking {
+		return "looking for " + shortFilter(filter)
 	}
 	return cut(clean(m.top().status()), m.layout.w*2/5)
 }
@@ -306,4 +396,32 @@ func (m *Model) hintSegments() []segment {
 		segments = append(segments, segment{parts: []part{{t.accent, label}, {t.muted, " " + h.text}}, drop: drop})
 	}
 	return segments
+}
+
+// Where the user is, on the screens that go deeper.
+
+func (p *indicesScreen) path() []string {
+	var steps []string
+	if p.focus >= levelBuckets && p.index != "" {
+		steps = append(steps, p.index)
+	}
+	if p.focus >= levelObjects && p.valued {
+		value := p.value
+		if value == "" {
+			value = "(empty)"
+		}
+		steps = append(steps, value)
+	}
+	return steps
+}
+
+func (p *objectScreen) path() []string {
+	key := p.key
+	if key == "" {
+		key = "uid " + p.uid
+	}
+	if p.page == pageYAML {
+		return []string{key}
+	}
+	return []string{key, keyPages[p.page].name}
 }

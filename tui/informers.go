@@ -24,7 +24,7 @@ func (p *informersScreen) ask(r *request) { r.informers = true }
 
 func (p *informersScreen) setSize(w, h int) {
 	p.pane.setSize(w, h)
-	p.rows.setHeight(h - 1)
+	p.rows.setHeight(h - 3) // under the titles, and over what they leave out
 }
 
 func (p *informersScreen) refresh(*frame) {
@@ -88,6 +88,10 @@ func (p *informersScreen) lines() []string {
 		}
 		return g.row(t, chosen(selected, true), mark, summaryCells(t, &s)...)
 	})...)
+	if p.h > 3 {
+		lines = append(lines[:min(len(lines), 1+p.rows.matched)], p.blank(),
+			newLine(p.w).skip(gutter).put(t.muted, "The explorer's own handler is not counted.").String())
+	}
 	return block(lines, p.w, p.h)
 }
 

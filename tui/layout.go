@@ -18,13 +18,13 @@ func (r rect) contains(x, y int) bool { return x >= r.x && x < r.x+r.w && y >= r
 //
 //	header   which informer, and how it is
 //	tabs     the screens
-//	         (a blank line, where there is room)
+//	path     where the user is, where there is room; a blank line if there is more
 //	body     the screen
 //	footer   the keys, or a prompt; at the right where one is
 type layout struct {
-	w, h                       int
-	header, tabs, body, footer rect
-	tooSmall                   bool
+	w, h                             int
+	header, tabs, path, body, footer rect
+	tooSmall                         bool
 }
 
 func newLayout(w, h int) layout {
@@ -33,7 +33,11 @@ func newLayout(w, h int) layout {
 	l.tabs = rect{0, 1, w, 1}
 	top := 2
 	if h > 20 {
+		l.path = rect{0, top, w, 1}
 		top = 3
+	}
+	if h >= 30 {
+		top = 4
 	}
 	l.body = rect{0, top, w, max(h-top-1, 0)}
 	l.footer = rect{0, h - 1, w, 1}

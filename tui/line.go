@@ -31,6 +31,9 @@ func (l *line) place(st style, s string) *line {
 	if s == "" {
 		return l
 	}
+	if strings.HasPrefix(string(l.base), string(reversed)) {
+		st = "" // a colour would become the background of its part
+	}
 	if st == "" && l.base == "" {
 		l.b.WriteString(s)
 	} else {
@@ -155,7 +158,11 @@ func (l *line) String() string {
 	if ansi.StringWidth(s) > l.width {
 		s = ansi.Truncate(s, l.width, "")
 	}
-	return s + blanks[:min(max(l.width-ansi.StringWidth(s), 0), len(blanks))]
+	missing := blanks[:min(max(l.width-ansi.StringWidth(s), 0), len(blanks))]
+	if missing == "" || l.base == "" {
+		return s + missing
+	}
+	return s + string(l.base) + missing + reset
 }
 
 // part is text of one style.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
@@ -80,6 +81,8 @@ type Model struct {
 	options Options
 	keymap  *Keymap
 	theme   *theme
+	dark    bool                 // the terminal's background
+	colors  colorprofile.Profile // what the terminal can show
 	source  *source
 
 	layout  layout
@@ -132,6 +135,8 @@ func NewModel(ctx context.Context, o Options) *Model {
 		options:   o,
 		keymap:    o.Keymap,
 		theme:     newTheme(true),
+		dark:      true,
+		colors:    colorprofile.TrueColor,
 		source:    &source{process: o.Process},
 		current:   screenPipeline,
 		frame:     &frame{},
@@ -186,8 +191,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case savedMsg:
 		m.saved(msg)
 	case tea.BackgroundColorMsg:
-		m.theme = newTheme(msg.IsDark())
+		m.dark = msg.IsDark()
+		m.paint()
+	case tea.ColorProfileMsg:
+		m.colors = msg.Profile
+		m.paint()
+	case tea.ResumeMsg:
 		m.dirty = true
+		cmd = m.resumed()
 	case tea.KeyPressMsg:
 		cmd = m.press(msg)
 	case tea.PasteMsg:
@@ -207,6 +218,20 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = tea.Batch(cmd, m.fetchNames())
 	}
 	return m, cmd
+}
+
+// paint chooses the theme for the terminal.
+func (m *Model) paint() {
+	m.theme = themeFor(m.dark, m.colors)
+	m.dirty = true
+}
+
+// resumed reads what has happened while the program was suspended.
+func (m *Model) resumed() tea.Cmd {
+	if m.frozen {
+		return nil
+	}
+	return m.pullNow()
 }
 
 // top returns the screen that has the keys: what is over the others.
@@ -229,8 +254,12 @@ func (m *Model) page() screen {
 	return m.screens[m.current]
 }
 
+// widest and highest bound what a terminal can be: one that says it is larger is
+// not believed.
+const widest, highest = 2000, 1000
+
 func (m *Model) resize(w, h int) {
-	m.layout = newLayout(w, h)
+	m.layout = newLayout(max(min(w, widest), 0), max(min(h, highest), 0))
 	m.dirty = true
 	m.setSizes()
 }

@@ -19,17 +19,21 @@ func (p *pane) back() bool             { return false }
 // blank returns an empty line.
 func (p *pane) blank() string { return newLine(p.w).String() }
 
-// place says which row of how many is selected.
+// place says which row of how many is selected, and with a filter how many it
+// keeps.
 func place(cursor, matched, total int, filter string) string {
 	if matched == 0 && filter == "" {
 		return ""
 	}
 	s := number(min(cursor+1, matched)) + " of " + number(matched)
 	if filter != "" {
-		s = number(matched) + " of " + number(total) + " match " + filter
+		s = number(matched) + " of " + number(total) + " match " + shortFilter(filter)
 	}
 	return s
 }
+
+// shortFilter cuts a filter for the last line, where the keys need room, too.
+func shortFilter(filter string) string { return cut(clean(filter), 16) }
 
 // click takes a click: on a tab, or in the body.
 func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {

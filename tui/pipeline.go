@@ -13,9 +13,12 @@ import (
 //	HANDLER ...
 //	▸ the slowest one, or the selected one
 //	how it gets on
+//
+// From 160 columns the newest deltas and their way stand beside the handlers.
 type pipelineScreen struct {
 	pane
 	handlers handlerTable
+	moments  momentsPane
 }
 
 func newPipelineScreen(m *Model) *pipelineScreen {
@@ -24,7 +27,24 @@ func newPipelineScreen(m *Model) *pipelineScreen {
 
 func (p *pipelineScreen) name() string { return "Pipeline" }
 
-func (p *pipelineScreen) refresh(f *frame) { p.handlers.refresh(f.snapshot.value.Listeners) }
+func (p *pipelineScreen) ask(r *request) {
+	if momentsWidth(p.w) > 0 {
+		p.moments.ask(r, p.h)
+	}
+}
+
+// left is how wide what stands left of the newest deltas is.
+func (p *pipelineScreen) left() int {
+	if p.moments.there() {
+		return p.w - momentsWidth(p.w)
+	}
+	return p.w
+}
+
+func (p *pipelineScreen) refresh(f *frame) {
+	p.handlers.refresh(f.snapshot.value.Listeners)
+	p.moments.refresh(f)
+}
 
 func (p *pipelineScreen) handle(a Action) tea.Cmd {
 	if a == ActionOpen {
@@ -48,8 +68,14 @@ func (p *pipelineScreen) hints() []hint {
 func (p *pipelineScreen) wheel(n int) { p.handlers.scroll(n) }
 
 func (p *pipelineScreen) click(x, y int) tea.Cmd {
-	if y == p.tableTop() {
-		p.handlers.clickTitle(x, p.w, p.handlers.columns())
+	if y == p.tableTop() && x < p.left() {
+		p.handlers.clickTitle(x, p.left(), p.handlers.columns())
+		return nil
+	}
+	if x >= p.left() && y > p.tableTop() {
+		if key := p.moments.keyAt(y - p.tableTop() - 1); key != "" {
+			p.m.openPage(key, pageBiography)
+		}
 		return nil
 	}
 	if _, again := p.handlers.click(y - p.tableTop() - 1); again {
@@ -70,12 +96,14 @@ func (p *pipelineScreen) lines() []string {
 	}
 	top := p.upper(t, s)
 	detail := p.detail(t, s)
-	room := p.h - len(top) - 1 - len(detail)
-	p.handlers.setHeight(max(min(room, p.handlers.matched), 1))
-	lines := append(top, p.handlers.draw(t, s, p.w)...)
-	lines = append(lines, detail...)
-	lines = append(lines, p.requests(t, s, p.h-len(lines))...)
-	return block(lines, p.w, p.h)
+	h, w := p.h-len(top), p.left()
+	p.handlers.setHeight(max(min(h-1-len(detail), p.handlers.matched), 1))
+	lower := append(p.handlers.draw(t, s, w), detail...)
+	lower = append(lower, p.requests(t, s, h-len(lower))...)
+	if lower = block(lower, w, h); w < p.w {
+		lower = beside(lower, p.moments.lines(t, s, p.w-w, h))
+	}
+	return block(append(top, lower...), p.w, p.h)
 }
 
 // upper returns everything above the table.
@@ -114,9 +142,9 @@ func (p *pipelineScreen) detail(t *theme, s *inspect.Snapshot) []string {
 		return nil
 	}
 	if row.Explorer && len(s.Listeners) == 1 {
-		return []string{newLine(p.w).skip(gutter).put(t.muted, "no other handler is registered").String()}
+		return []string{newLine(p.left()).skip(gutter).put(t.muted, "no other handler is registered").String()}
 	}
-	return prose(drain(t, s, &row), p.w, 2, gutter)
+	return prose(drain(t, s, &row), p.left(), 2, gutter)
 }
 
 // columns draws the stages beside each other.

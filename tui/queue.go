@@ -343,7 +343,7 @@ func gateSegments(t *theme, s *inspect.Snapshot) []segment {
 		if g.Steps > 0 {
 			out = append(out, seg(0, "", count(g.Steps, "step", "steps")+" to go"))
 		}
-		out = append(out, seg(2, t.muted, "nothing is popped: what arrives stays in the queue"))
+		out = append(out, seg(2, t.muted, "what arrives stays in the queue"))
 	case inspect.GateLimited:
 		out = append(out, seg(2, t.muted, "what arrives faster waits"))
 	default:

@@ -10,7 +10,7 @@ func (p *pipelineScreen) requests(t *theme, s *inspect.Snapshot, h int) []string
 	if h < least || len(s.Requests.Last) == 0 {
 		return nil
 	}
-	g := newGrid(p.w,
+	g := newGrid(p.left(),
 		fixedLeft("REQUEST", 9, 0),
 		fixed("AGO", 6, 0),
 		fixed("LASTED", 6, 2),
@@ -19,7 +19,7 @@ func (p *pipelineScreen) requests(t *theme, s *inspect.Snapshot, h int) []string
 		fixed("FROM RV", 12, 3),
 		column{title: "OUTCOME", min: 24, max: 100},
 	)
-	lines := []string{p.blank(), g.header(t)}
+	lines := []string{newLine(p.left()).String(), g.header(t)}
 	for i, v := range judge(s.Requests.Last, s.At)[:min(len(s.Requests.Last), h-len(lines))] {
 		lines = append(lines, g.row(t, plainRow, part{}, requestCells(t, s, &requestRow{s.Requests.Last[i], v})...))
 	}

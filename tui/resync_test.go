@@ -133,5 +133,5 @@ func TestTheNextResyncCountsDownInItsTab(t *testing.T) {
 	u.expect("6 Resync 12s")
 	f.bump(func() { f.snapshot.At = epoch.Add(9 * time.Second) })
 	u.look()
-	u.expect("6 Resync  3s")
+	u.expect("6 Resync 3s")
 }

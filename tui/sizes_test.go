@@ -189,8 +189,9 @@ func TestLayoutsCoverTheTerminal(t *testing.T) {
 		{80, 24, 20, 1, false},
 		{99, 24, 20, 1, false},
 		{100, 24, 20, 2, false},
-		{159, 40, 36, 2, false},
-		{160, 40, 36, 3, false},
+		{100, 30, 25, 2, false},
+		{159, 40, 35, 2, false},
+		{160, 40, 35, 3, false},
 	} {
 		l := newLayout(c.w, c.h)
 		if l.body.h != c.body || l.tooSmall != c.tooSmall || panes(c.w) != c.panes {

@@ -64,6 +64,9 @@ func queueStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 		keys = seg(0, t.muted, count(q.Objects, "object", "objects"))
 	}
 	age := seg(1, t.muted, "nothing waits")
+	if cutOff(s) {
+		age = seg(1, t.muted, "nothing arrives")
+	}
 	if q.Deltas > 0 {
 		age = seg(1, "", "oldest "+duration(q.Age))
 	}
@@ -86,11 +89,20 @@ func handleStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 		p99 = seg(1, t.muted, "p99 "+dash)
 	}
 	gate := segment{parts: []part{gateState(t, &s.Queue.Gate)}}
+	if n := s.Queue.Gate.Steps; n > 0 {
+		gate.parts = append(gate.parts, part{"", " " + number(n) + " to go"})
+	}
 	facts := []segment{pace, p99, gate}
 	if v.Quarantined > 0 {
 		facts[1] = seg(0, t.warn, "⚠ "+number(v.Quarantined)+" set aside")
 	}
 	return stage{name: "HandleDeltas", facts: facts, row: facts, spark: spark, color: t.ok}
+}
+
+// cutOff says whether nothing can come from the server: then that nothing waits
+// is no good news.
+func cutOff(s *inspect.Snapshot) bool {
+	return s.Reflector.Error != "" || s.Informer.State != inspect.StateRunning
 }
 
 // gateState is the state of the gate in a word.
@@ -123,7 +135,11 @@ func processorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 	listeners := seg(0, "", count(len(s.Listeners), "listener", "listeners"))
 	worst := slowest(s.Listeners)
 	if worst < 0 || s.Listeners[worst].Behind < noticeable {
-		facts := []segment{listeners, seg(1, t.muted, "all keep up"), seg(2, t.muted, pendingInAll(s))}
+		pace := "all keep up"
+		if cutOff(s) {
+			pace = "nothing to tell them"
+		}
+		facts := []segment{listeners, seg(1, t.muted, pace), seg(2, t.muted, pendingInAll(s))}
 		return stage{name: "Processor", facts: facts, row: facts, spark: spark, color: t.ok}
 	}
 	l := &s.Listeners[worst]

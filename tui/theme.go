@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"image/color"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -33,36 +36,88 @@ type theme struct {
 
 const reset = "\x1b[m"
 
-// newTheme returns the theme for a dark or a light background.
-func newTheme(dark bool) *theme {
-	if dark {
+// newTheme returns the theme for a dark or a light background, in full colour.
+func newTheme(dark bool) *theme { return themeFor(dark, colorprofile.TrueColor) }
+
+// themeFor returns the theme for a background and for what the terminal can show.
+// With 16 colours or none, the selected row is reversed: there is no shade for it
+// that every terminal has.
+//
+// The colours are told apart by those who do not see red or green, too: what is
+// good is a bluish green and what is bad a dark or an orange red, and a test
+// holds that. See TestColoursAreToldApart.
+func themeFor(dark bool, p colorprofile.Profile) *theme {
+	switch {
+	case p < colorprofile.ANSI:
+		return palette{flat: true}.theme()
+	case p == colorprofile.ANSI && dark:
 		return palette{
-			muted: "#8b949e", faint: "#575e69", accent: "#6cb6ff",
-			ok: "#57ab5a", warn: "#daaa3f", bad: "#f47067",
-			updated: "#6cb6ff", replaced: "#c49bff", synced: "#4fb8c4",
-			selected: "#2b3a4f", idle: "#22272e",
+			flat: true, muted: "7", faint: "8", accent: "14", ok: "10", warn: "11", bad: "9",
+			updated: "14", replaced: "13", synced: "6",
 		}.theme()
+	case p == colorprofile.ANSI:
+		return palette{
+			flat: true, muted: "8", faint: "8", accent: "4", ok: "2", warn: "5", bad: "1",
+			updated: "4", replaced: "5", synced: "6",
+		}.theme()
+	case dark:
+		return darkPalette().theme()
 	}
-	return palette{
-		muted: "#59636e", faint: "#9aa3ad", accent: "#0a5fbf",
-		ok: "#1a7f37", warn: "#8a5a00", bad: "#c21f2b",
-		updated: "#0a5fbf", replaced: "#7a3fc2", synced: "#0b7285",
-		selected: "#cfe3fb", idle: "#eceff2",
-	}.theme()
+	return lightPalette().theme()
 }
 
-// palette is a theme's colours.
+func darkPalette() palette {
+	return palette{
+		muted: "#99a2ad", faint: "#737b86", accent: "#4fa3ff",
+		ok: "#46e0ae", warn: "#f2c038", bad: "#f56f57",
+		updated: "#4fa3ff", replaced: "#dcb0f5", synced: "#a9bccd",
+		selected: "#1f3a57", idle: "#2a2f37",
+	}
+}
+
+func lightPalette() palette {
+	return palette{
+		muted: "#57606a", faint: "#7d858e", accent: "#1256a8",
+		ok: "#00756b", warn: "#7d5c00", bad: "#8c0038",
+		updated: "#1256a8", replaced: "#4b2fb8", synced: "#46586a",
+		selected: "#d6e7fb", idle: "#e4e8ec",
+	}
+}
+
+// palette is a theme's colours: "#rrggbb", or the number of one of the terminal's
+// own 16. Empty is the terminal's usual one.
 type palette struct {
 	muted, faint, accent      string
 	ok, warn, bad             string
 	updated, replaced, synced string
 	selected, idle            string
+	// flat: rows stand out without a background of their own.
+	flat bool
 }
 
+func colorOf(text string) color.Color {
+	if n, err := strconv.Atoi(text); err == nil {
+		return ansi.BasicColor(n)
+	}
+	return ansi.XParseColor(text)
+}
+
+const reversed style = "\x1b[7m"
+
 func (p palette) theme() *theme {
-	fg := func(hex string) style { return style(ansi.Style{}.ForegroundColor(ansi.XParseColor(hex)).String()) }
-	bg := func(hex string) style { return style(ansi.Style{}.BackgroundColor(ansi.XParseColor(hex)).String()) }
+	fg := func(text string) style {
+		if text == "" {
+			return ""
+		}
+		return style(ansi.Style{}.ForegroundColor(colorOf(text)).String())
+	}
 	bold := style(ansi.Style{}.Bold().String())
+	underline := style(ansi.Style{}.Underline(true).String())
+	selected, idle := reversed+bold, underline
+	if !p.flat {
+		selected = style(ansi.Style{}.BackgroundColor(colorOf(p.selected)).String()) + bold
+		idle = style(ansi.Style{}.BackgroundColor(colorOf(p.idle)).String())
+	}
 	return &theme{
 		strong: bold,
 		muted:  fg(p.muted),
@@ -79,12 +134,12 @@ func (p palette) theme() *theme {
 		replaced: fg(p.replaced),
 		synced:   fg(p.synced),
 
-		selected: bg(p.selected) + bold,
-		idle:     bg(p.idle),
-		tab:      fg(p.accent) + bold + style(ansi.Style{}.Reverse(true).String()),
-		paused:   fg(p.warn) + bold + style(ansi.Style{}.Reverse(true).String()),
-		fault:    fg(p.bad) + style(ansi.Style{}.Underline(true).String()),
-		match:    fg(p.warn) + style(ansi.Style{}.Underline(true).String()),
+		selected: selected,
+		idle:     idle,
+		tab:      fg(p.accent) + bold + reversed,
+		paused:   fg(p.warn) + bold + reversed,
+		fault:    fg(p.bad) + underline,
+		match:    fg(p.warn) + underline,
 	}
 }
 

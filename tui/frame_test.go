@@ -1,0 +1,230 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func TestThePathSaysWhereOneIs(t *testing.T) {
+	u := newUser(t, newFake(300), 100, 30)
+	at := func(keys ...string) string {
+		u.press(keys...)
+		return strings.TrimSpace(strings.Split(u.sees(), "\n")[2])
+	}
+	for _, c := range []struct {
+		key, want string
+	}{
+		{"1", "pods › Pipeline"},
+		{"4", "pods › Indices"},
+		{"enter", "pods › Indices › app"},
+		{"enter", "pods › Indices › app › app-005"},
+		{"enter", "pods › Indices › app › app-005 › ns-0/web-00000"},
+		{"b", "pods › Indices › app › app-005 › ns-0/web-00000 › Biography"},
+		{"?", "pods › Indices › app › app-005 › ns-0/web-00000 › Biography › Help"},
+		{"esc", "pods › Indices › app › app-005 › ns-0/web-00000 › Biography"},
+		{"esc", "pods › Indices › app › app-005"},
+		{"esc", "pods › Indices › app"},
+		{"esc", "pods › Indices"},
+	} {
+		if got := at(c.key); got != c.want {
+			t.Errorf("after %s: %q, want %q", c.key, got, c.want)
+		}
+	}
+	u.m.openPage("kube-system/"+strings.Repeat("n", 253), pageDiff)
+	u.look()
+	if got := at("f"); !strings.HasSuffix(got, "n › Diff") || !strings.HasPrefix(got, "pods › Indices › kube-system/nn") {
+		t.Errorf("a long key: %q", got)
+	}
+}
+
+func TestTheSentenceOfADemoIsInSight(t *testing.T) {
+	const sentence = "billing-export is slower than the events come: its backlog only grows"
+	u := newUser(t, newFake(30), 80, 24)
+	u.m.options.Sentence = sentence
+	u.press("1").expect(sentence)
+	u.press("3", "enter")
+	if strings.Contains(u.sees(), sentence) {
+		t.Error("the sentence takes the place of the path")
+	}
+	u.send(tea.WindowSizeMsg{Width: 120, Height: 40})
+	u.press("1").expect("pods › Pipeline", sentence)
+}
+
+func TestOnWideTerminalsTheNewestDeltasAreShown(t *testing.T) {
+	f := newFake(300)
+	u := newUser(t, f, 159, 40)
+	if strings.Contains(u.sees(), "JUST NOW") {
+		t.Error("three panes on 159 columns")
+	}
+	u.send(tea.WindowSizeMsg{Width: 160, Height: 40})
+	u.expect("JUST NOW", "│", "waits", "audit")
+	if l := u.line("JUST NOW"); !strings.Contains(l, "HANDLER") {
+		t.Errorf("it is not beside the handlers: %q", l)
+	}
+	for y, l := range strings.Split(u.sees(), "\n") {
+		if x := strings.Index(l, "ns-1/web-00007"); x >= 0 {
+			u.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+			break
+		}
+	}
+	f.bump(func() { f.moments = nil })
+	u.press("1")
+	u.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	u.expect("JUST NOW") // what was read stays
+	u = newUser(t, f, 200, 60)
+	if strings.Contains(u.sees(), "JUST NOW") {
+		t.Error("a pane for what can't be had")
+	}
+}
+
+func TestAServerOutOfReachIsNoGoodNews(t *testing.T) {
+	for _, w := range []int{80, 120} {
+		u := newUser(t, newFake(30).with(lonely).with(disconnected), w, 30)
+		for _, wrong := range []string{"all keep up", "nothing waits"} {
+			if strings.Contains(u.sees(), wrong) {
+				t.Errorf("%q is said though nothing can come:\n%s", wrong, u.sees())
+			}
+		}
+		u.expect("nothing arrives", "nothing to tell them")
+	}
+}
+
+func TestStepsStillOwedAreCounted(t *testing.T) {
+	u := newUser(t, newFake(30).waiting(9).with(paused), 120, 30)
+	u.press("1").expect("PAUSED  3 to go")
+	u.press("2").expect("3 steps to go")
+	if strings.Contains(u.sees(), "nothing is popped") {
+		t.Error("nothing is popped, while it is stepped")
+	}
+}
+
+func TestTabsKeepNoGapInTheirNames(t *testing.T) {
+	f := newFake(30)
+	u := newUser(t, f, 120, 30)
+	f.bump(func() { f.snapshot.Queue.Deltas = 12345 })
+	u.look()
+	u.expect("2 Queue 12,345   3 Store")
+	f.bump(func() { f.snapshot.Queue.Deltas = 0 })
+	u.look()
+	u.expect("2 Queue 0")
+	tabs := strings.Split(u.sees(), "\n")[1]
+	if strings.Index(tabs, "3 Store") != strings.Index("  1 Pipeline   2 Queue 12,345   3 Store", "3 Store") {
+		t.Errorf("the tabs have moved: %q", tabs)
+	}
+}
+
+// TestATerminalThatLiesAboutItsSize is drawn on all the same.
+func TestATerminalThatLiesAboutItsSize(t *testing.T) {
+	u := newUser(t, newFake(300), 100, 30)
+	for _, size := range [][2]int{{-1, -1}, {0, 30}, {100, 0}, {1, 1}, {1 << 30, 1 << 30}, {65535, 65535}, {-7, 20}, {80, 24}} {
+		u.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		u.press("3", "j", "enter", "esc", ":", "x", "esc", "?", "esc")
+		u.send(tea.MouseClickMsg{X: 1 << 20, Y: -3, Button: tea.MouseLeft})
+		if n := len(u.m.View().Content); n > 40<<20 {
+			t.Errorf("%v: %d bytes", size, n)
+		}
+	}
+	if err := checkScreen(u.m.View().Content, 80, 24); err != nil {
+		t.Error(err)
+	}
+}
+
+// closing is a terminal that goes away in the middle of a frame.
+type closingTerminal struct {
+	left int // bytes it still takes
+}
+
+func (c *closingTerminal) Write(p []byte) (int, error) {
+	if len(p) > c.left {
+		n := c.left
+		c.left = 0
+		return n, errors.New("write /dev/tty: input/output error")
+	}
+	c.left -= len(p)
+	return len(p), nil
+}
+
+// TestATerminalThatGoesAway ends the explorer when its input ends, too, and never
+// breaks it.
+func TestATerminalThatGoesAway(t *testing.T) {
+	for _, bytes := range []int{0, 10, 3000} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake(100)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			in, keys := io.Pipe()
+			ended := make(chan error, 1)
+			go func() {
+				o := Options{Process: f, Keymap: defaultKeymap(t), Input: in, Output: &closingTerminal{left: bytes}}
+				ended <- run(ctx, o, tea.WithoutSignalHandler(), tea.WithWindowSize(120, 40), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+			}()
+			time.Sleep(time.Second)
+			f.bump(nil)
+			time.Sleep(time.Second)
+			keys.Close()
+			cancel()
+			select {
+			case err := <-ended:
+				if errors.Is(err, tea.ErrProgramPanic) {
+					t.Errorf("after %d bytes: %v", bytes, err)
+				}
+			case <-time.After(time.Minute):
+				t.Errorf("after %d bytes it never ends", bytes)
+			}
+			in.Close()
+			if f.viewers() != 0 {
+				t.Error("the informer is still open")
+			}
+		})
+	}
+}
+
+// TestAStormOfSizes costs one read at most for each, and ends at the last.
+func TestAStormOfSizes(t *testing.T) {
+	f := newFake(300)
+	u := newUser(t, f, 100, 30)
+	u.press("3")
+	for i := range 300 {
+		u.send(tea.WindowSizeMsg{Width: 60 + i%100, Height: 16 + i%40})
+	}
+	u.send(tea.WindowSizeMsg{Width: 90, Height: 25})
+	if err := checkScreen(u.m.View().Content, 90, 25); err != nil {
+		t.Error(err)
+	}
+	u.expect("ns-0/web-00000")
+}
+
+func TestComingBackFromTheShellReadsAtOnce(t *testing.T) {
+	f := newFake(30)
+	u := newUser(t, f, 100, 30)
+	_, cmd := u.m.Update(keyPress(t, "ctrl+z"))
+	if cmd == nil {
+		t.Fatal("ctrl+z does nothing")
+	}
+	if _, ok := cmd().(tea.SuspendMsg); !ok {
+		t.Error("ctrl+z does not suspend")
+	}
+	f.bump(func() { f.snapshot.Store.Objects = 4321 })
+	u.send(tea.ResumeMsg{})
+	u.expect("4,321")
+}
+
+func TestTheStatusIsNotThatOfAnotherFilter(t *testing.T) {
+	u := newUser(t, newFake(300), 100, 30)
+	u.press("3", "/").types("0010").expect("11 of 300 match 0010")
+	// The next letter is there before the answer to it.
+	u.m.Update(tea.KeyPressMsg{Code: '5', Text: "5"})
+	u.expect("looking for 00105")
+	if strings.Contains(u.sees(), "11 of 300") {
+		t.Errorf("the old count stands beside the new filter:\n%s", u.sees())
+	}
+	u.look()
+	u.expect("1 of 300 match 00105")
+}
