@@ -149,10 +149,10 @@ func (i *Informer) notifications(batch []deltafifo.Entry) {
 		}
 		if i.options.Hardening.SplitIdentity && otherObject(&note) {
 			s.notifications = append(s.notifications, processor.Notification{
-				Key: op.Key, Kind: processor.Delete, Cause: note.Cause, Arrived: note.Arrived,
+				Key: op.Key, Kind: processor.Delete, Cause: note.Cause, Split: true, Arrived: note.Arrived,
 				Old: cache.DeletedFinalStateUnknown{Key: op.Key, Obj: note.Old},
 			})
-			note.Kind, note.Old, note.DueOnly = processor.Add, nil, false
+			note.Kind, note.Old, note.DueOnly, note.Split = processor.Add, nil, false, true
 		}
 		s.notifications = append(s.notifications, note)
 	}

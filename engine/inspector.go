@@ -44,6 +44,11 @@ func (i *Informer) Snapshot(context.Context) (inspect.Snapshot, error) {
 	s.Store.Behind = behind(s.Store.ResourceVersion, s.Reflector.ResourceVersion)
 	s.Resync = i.resyncVitals(reflector)
 	s.Traffic = i.traffic(now)
+	if j := i.viewers.current(); j != nil {
+		s.Hot, s.Identities = j.Hot(now), j.Identities()
+		vitals, lost := j.Vitals()
+		s.Journal, s.Lost.History = &vitals, lost
+	}
 	return s, nil
 }
 
@@ -278,19 +283,18 @@ func (i *Informer) Object(_ context.Context, r inspect.ObjectRequest) (inspect.O
 	if r.Reveal && !i.options.AllowReveal {
 		return inspect.Object{}, fmt.Errorf("reveal %s: %w", r.Key, inspect.ErrReadOnly)
 	}
-	obj, exists, err := i.store.GetByKey(r.Key)
+	obj, err := i.version(r.Key, r.Version)
 	if err != nil {
-		return inspect.Object{}, fmt.Errorf("read %s: %w", r.Key, err)
-	}
-	if !exists {
-		return inspect.Object{}, fmt.Errorf("object %q: %w", r.Key, inspect.ErrNotFound)
+		return inspect.Object{}, err
 	}
 	result, err := i.describe(obj, r.Reveal)
 	if err != nil {
 		return inspect.Object{}, fmt.Errorf("describe %s: %w", r.Key, err)
 	}
 	result.Key = r.Key
-	result.Indices = i.store.IndexValues(r.Key)
+	if r.Version == 0 {
+		result.Indices = i.store.IndexValues(r.Key)
+	}
 	return result, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -20,31 +19,38 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // describe returns an object as readers see it: canonical JSON with apiVersion
 // and kind, and no Secret's contents unless reveal is set.
 func (i *Informer) describe(obj any, reveal bool) (inspect.Object, error) {
-	text, err := json.Marshal(obj)
+	fields, secret, err := i.tree(obj)
 	if err != nil {
-		return inspect.Object{}, fmt.Errorf("encode %T: %w", obj, err)
+		return inspect.Object{}, err
 	}
-	var fields map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber() // a float64 would round large integers
-	if err := decoder.Decode(&fields); err != nil || fields == nil {
-		return inspect.Object{}, fmt.Errorf("%T is not an API object: its JSON is not an object", obj)
-	}
-	gvk := i.kindOf(obj)
-	setDefault(fields, "kind", gvk.Kind)
-	setDefault(fields, "apiVersion", gvk.GroupVersion().String())
 	var result inspect.Object
-	// By kind alone: a Secret of an unknown group is better hidden than shown.
-	if gvk.Kind == "Secret" && !reveal {
+	if secret && !reveal {
 		result.Redacted = redact(fields)
 	}
 	if result.JSON, err = json.Marshal(fields); err != nil {
 		return inspect.Object{}, fmt.Errorf("encode %T: %w", obj, err)
 	}
-	if m, err := meta.Accessor(obj); err == nil {
-		result.ResourceVersion, result.UID = m.GetResourceVersion(), string(m.GetUID())
-	}
+	result.ResourceVersion, result.UID = identity(obj)
 	return result, nil
+}
+
+// tree returns an object as decoded JSON with apiVersion and kind, and whether
+// its contents are secret.
+func (i *Informer) tree(obj any) (fields map[string]any, secret bool, err error) {
+	text, err := json.Marshal(obj)
+	if err != nil {
+		return nil, false, fmt.Errorf("encode %T: %w", obj, err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber() // a float64 would round large integers
+	if err := decoder.Decode(&fields); err != nil || fields == nil {
+		return nil, false, fmt.Errorf("%T is not an API object: its JSON is not an object", obj)
+	}
+	gvk := i.kindOf(obj)
+	setDefault(fields, "kind", gvk.Kind)
+	setDefault(fields, "apiVersion", gvk.GroupVersion().String())
+	// By kind alone: a Secret of an unknown group is better hidden than shown.
+	return fields, gvk.Kind == "Secret", nil
 }
 
 // kindOf says what an object is: what it says itself, what the scheme or the

@@ -80,6 +80,11 @@ type Options struct {
 	// AllowReveal lets readers see the contents of Secrets.
 	AllowReveal bool
 
+	// JournalBound is how much memory the biographies of keys may take while
+	// somebody looks, in bytes, the old versions kept for them included. Default
+	// 32 MiB.
+	JournalBound int64
+
 	// MinWatchTimeout, PageSize: as in client-go.
 	MinWatchTimeout time.Duration
 	PageSize        int64

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/tools/cache"
+
 	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/journal"
 	"github.com/informeter/informeter/engine/processor"
@@ -53,7 +55,7 @@ func (i *Informer) addJournal(v *viewers) error {
 	if i.state == inspect.StateStopped {
 		return inspect.ErrStopped
 	}
-	j := journal.New()
+	j := journal.New(journal.Options{Bound: i.options.JournalBound})
 	listener, err := i.addListenerLocked(journalHandler{j}, processor.ListenerOptions{
 		Name: explorerName, Explorer: true, Now: time.Now(),
 	})
@@ -90,7 +92,16 @@ var _ processor.Observer = journalHandler{}
 
 // OnNotification tells the journal what every listener is told, and why.
 func (h journalHandler) OnNotification(n *processor.Notification) {
-	h.journal.Observe(&journal.Event{Key: n.Key, Cause: n.Cause, Old: n.Old, New: n.New, At: time.Unix(0, n.At)})
+	ev := journal.Event{
+		Key: n.Key, Seq: n.Seq, Cause: n.Cause, Old: n.Old, New: n.New, Split: n.Split, At: time.Unix(0, n.At),
+	}
+	if n.Arrived != 0 {
+		ev.Waited = time.Duration(n.At - n.Arrived)
+	}
+	if tombstone, ok := n.Old.(cache.DeletedFinalStateUnknown); ok {
+		ev.Old, ev.Tombstone = tombstone.Obj, true
+	}
+	h.journal.Observe(&ev)
 }
 
 // OnAdd, OnUpdate and OnDelete make it a cache.ResourceEventHandler.

@@ -53,7 +53,8 @@ type KeyEvent struct {
 	Compared bool     `json:"compared,omitempty"`
 	// Skipped says why handlers were not told, if they were not.
 	Skipped string `json:"skipped,omitempty"`
-	// Waited is how long the delta was in the queue; 0 if that is not known.
+	// Waited is how long the delta took from the reflector to the store, nearly
+	// all of it in the queue; 0 if that is not known.
 	Waited time.Duration `json:"waitedNs,omitempty"`
 	// Deliveries say when each handler got it, as far as that is still known.
 	Deliveries []Delivery `json:"deliveries,omitempty"`

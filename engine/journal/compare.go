@@ -98,7 +98,7 @@ func (c *comparer) trees(a, b any) {
 	case []any:
 		if b, ok := b.([]any); ok && len(a) == len(b) {
 			for i := range a {
-				c.path = append(c.path, Step{Index: i})
+				c.path = append(c.path, Step{Element: true, Index: i})
 				c.trees(a[i], b[i])
 				c.path = c.path[:len(c.path)-1]
 			}
@@ -126,7 +126,7 @@ func isLeaf(v any) bool {
 func (c *comparer) maps(a, b map[string]any) {
 	metadata := c.path.is("metadata")
 	for name, value := range a {
-		if metadata && (name == "managedFields" || name == "resourceVersion" || name == "generation") {
+		if metadata && isNoise(name) {
 			continue
 		}
 		other, ok := b[name]
@@ -139,7 +139,7 @@ func (c *comparer) maps(a, b map[string]any) {
 		c.path = c.path[:len(c.path)-1]
 	}
 	for name := range b {
-		if _, ok := a[name]; !ok && !(metadata && name == "managedFields") {
+		if _, ok := a[name]; !ok && !(metadata && isNoise(name)) {
 			c.path = append(c.path, Step{Name: name})
 			c.report()
 			c.path = c.path[:len(c.path)-1]
@@ -245,7 +245,7 @@ func (c *comparer) lists(a, b reflect.Value) {
 		}
 	}
 	for i := range a.Len() {
-		c.path = append(c.path, Step{Index: i})
+		c.path = append(c.path, Step{Element: true, Index: i})
 		c.values(a.Index(i), b.Index(i))
 		c.path = c.path[:len(c.path)-1]
 	}

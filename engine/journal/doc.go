@@ -1,13 +1,21 @@
 // Package journal is the explorer's own listener: while somebody looks, it
-// keeps the cached keys in order, with what it has seen of each.
+// keeps the cached keys in order, with what it has seen of each, and remembers
+// what happened to them.
 //
-//	processor ── one goroutine ──▶ Journal ◀── Inspector.Store
-//	             Observe            entries: what is known of each key
-//	                                views: those that match a filter, in an order
+//	processor ── one goroutine ──▶ Journal ◀── Inspector: Store, Biography,
+//	             Observe            │                     Object, Diff, Snapshot
+//	                                ├ entries    what is known of each key
+//	                                ├ views      those that match a filter, in
+//	                                │            an order
+//	                                ├ histories  what happened to the keys that
+//	                                │            changed, deleted ones included
+//	                                └ hot        the few that change most
 //
 // It is added to an informer when the first viewer opens and removed with the
 // last. It is one listener among the others: it holds nobody up, and being told
 // of every cause it asks for none.
+//
+// # Views
 //
 // A view is an order-statistic B-tree. It is made by a scan of all entries in
 // the order of their keys:
@@ -21,7 +29,20 @@
 // All keys in order are a view that is always complete, so the first rows wait
 // for nothing.
 //
-// Guarantees:
+// # Histories
+//
+// A history is a list of events, each with the object it brought. Objects are
+// kept by reference: the newest costs nothing while the store holds it too, an
+// older one is charged with what it takes. A key to which nothing has happened
+// has no history; what its entry knows is as good as one event.
+//
+// All histories together stay below a bound in bytes. Over it, the history that
+// takes most pays first, to a factor of two: with its oldest version, then with
+// its oldest event. Among those of one size it is the one to which nothing has
+// happened for the longest time. A busy key therefore cannot push out the
+// others, and no key has more than 200 events or an eighth of the bound.
+//
+// # Guarantees
 //
 //   - If a notification has been observed, the next Page shows it.
 //   - If a filter and an order were asked for before, they are kept up to date:
@@ -31,8 +52,17 @@
 //   - If an order is by rate, it changes only with updates, not with time.
 //   - If an update was not compared with the version before, because there was
 //     no time for it, it does not count as compared.
+//   - If an object is deleted, its row goes and its biography stays.
+//   - If an event or a version is let go of, it is counted: in the biography as
+//     forgotten, and in the vitals as lost.
+//   - If a delta is set aside, Skip takes note of it without waiting for anyone.
 //
-// Cost: about 200 bytes a key besides the key's own text, and 25 more for every
-// view it is in; a look-up and, for each view in which it moves, two descents of
-// a B-tree an event. Comparing versions may take a twentieth of a core.
+// Whoever is given a version must not write to it: it is what handlers were
+// given.
+//
+// # Cost
+//
+// About 200 bytes a key besides the key's own text, and 25 more for every view
+// it is in. An event costs a look-up and, for each view in which its key moves,
+// two descents of a B-tree. Comparing versions may take a twentieth of a core.
 package journal

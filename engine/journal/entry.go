@@ -13,6 +13,9 @@ type entry struct {
 	object  any    // as it was last observed
 	version string // its resource version
 	writer  string // its last field manager
+	// history is what happened to the key before, and this; nil where this is
+	// all there is to know.
+	history *history
 	// score orders keys by rate, see rates; 0 if the key has not changed.
 	score   float64
 	changed int64  // when the last new version came, Unix nanoseconds; 0 if none did
@@ -22,9 +25,16 @@ type entry struct {
 	noOps, compared uint32
 	// size of object on the wire; 0 until somebody asks.
 	size int32
+	// When the object came, and when it was last played back or listed again
+	// without being new, since it came so many times. In milliseconds since the
+	// journal began.
+	since, resynced, relisted uint32
+	resyncs, relists          uint16
 	// views has the bits of the views that have the key among their rows. The
 	// bit of a view that has not come to the key yet means nothing.
 	views uint8
+	kind  Kind // how the object came, and why
+	cause inspect.Cause
 }
 
 // row is the entry as readers see it.

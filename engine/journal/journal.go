@@ -1,7 +1,10 @@
 package journal
 
 import (
+	"cmp"
+	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,14 +19,31 @@ const (
 	compareBurst = 20 * time.Millisecond
 )
 
+// Options say how much a journal may remember. The zero value works.
+type Options struct {
+	// Bound is how much memory biographies may take, in bytes, the versions kept
+	// for them included; 0 stands for DefaultBound.
+	Bound int64
+}
+
+// DefaultBound is how much memory biographies take if nobody says otherwise.
+const DefaultBound = 32 << 20
+
 // Event is one notification as the journal is told of it.
 type Event struct {
 	Key   string
+	Seq   uint64 // its number in the processor's log; 0 if it has none
 	Cause inspect.Cause
 	// Old is the object before, nil if there was none; New the object now, nil
-	// if it is gone.
-	Old, New any
-	At       time.Time
+	// if it is gone. Tombstone: how it was when it was deleted is not known.
+	Old, New  any
+	Tombstone bool
+	// Split marks the two halves of an update from one object to another of the
+	// same name, which handlers are told of as a deletion and an addition.
+	Split bool
+	At    time.Time
+	// Waited is how long the delta was on its way from the reflector to At.
+	Waited time.Duration
 }
 
 // Journal keeps the keys of a store in order. New makes one. Safe for concurrent
@@ -45,15 +65,29 @@ type Journal struct {
 	// entries has an entry for every key, all has the same in order.
 	entries map[string]*entry
 	all     *view
+	text    int64 // bytes of all keys
 	// views holds the orders and filters in use, the one asked for last at the
 	// end; their bits differ.
 	views []*view
 	// next is what Observe works on.
-	next entry
+	next      entry
+	histories histories
+	hot       hot
+	// identities are the newest objects that took the name of another, the
+	// newest last; split is the UID of the one that is making room.
+	identities []inspect.IdentityChange
+	split      string
+
+	// skips are what was set aside and has not been written down yet. skipMu is
+	// apart from mu, so that whoever sets an object aside never waits.
+	skipMu    sync.Mutex
+	skips     []Skip
+	skipsLost uint64
+	skipped   atomic.Bool // there are some
 }
 
 // New returns an empty journal.
-func New() *Journal {
+func New(o Options) *Journal {
 	now := time.Now()
 	j := &Journal{
 		rates:     rates{began: now},
@@ -63,6 +97,7 @@ func New() *Journal {
 		budget:    budget{share: compareShare, burst: compareBurst, left: compareBurst, at: now},
 		entries:   map[string]*entry{},
 	}
+	j.histories.init(cmp.Or(o.Bound, DefaultBound))
 	byKey, _ := orderOf(inspect.SortKey)
 	j.all = newView("", Filter{}, inspect.SortKey, byKey, 0)
 	j.all.complete = true
@@ -72,6 +107,7 @@ func New() *Journal {
 // news is what is learned of an update before the lock is taken.
 type news struct {
 	version  string
+	uid      string
 	created  uint32
 	writer   string
 	fresh    bool // it brought a new version, not one known already
@@ -82,28 +118,65 @@ type news struct {
 // Observe is told of one notification: the object under its key is now New, or
 // is gone.
 func (j *Journal) Observe(ev *Event) {
-	if ev.New == nil {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		if e := j.entries[ev.Key]; e != nil {
-			j.removeLocked(e)
-		}
-		return
-	}
 	n := j.look(ev)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.writeSkipsLocked()
 	e := j.entries[ev.Key]
-	if e != nil && !n.fresh && e.version == n.version {
-		e.object = ev.New
-		return // nothing new about the object
+	switch {
+	case ev.New == nil:
+		j.deleteLocked(e, ev, &n)
+	case e != nil && !n.fresh && e.version == n.version:
+		j.repeatLocked(e, ev)
+	default:
+		j.updateLocked(e, ev, &n)
 	}
+}
+
+// look finds out what is new about an object, and compares it with what it was
+// if there is time for it.
+func (j *Journal) look(ev *Event) news {
+	var n news
+	obj := ev.New
+	if obj == nil {
+		obj = ev.Old
+	}
+	if m, err := meta.Accessor(obj); err == nil {
+		n.version, n.uid = m.GetResourceVersion(), string(m.GetUID())
+		n.created = unix(m.GetCreationTimestamp().Time)
+	}
+	if ev.New == nil {
+		n.writer = writerOf(obj, nil)
+		return n
+	}
+	n.writer = writerOf(ev.New, ev.Old)
+	switch ev.Cause {
+	case inspect.CauseWatch, inspect.CauseRelist, inspect.CauseRelistChanged:
+		n.fresh = true
+	}
+	if n.fresh && ev.Old != nil {
+		n.compared = j.budget.spend(func() { n.changed = j.comparer.changedPaths(ev.Old, ev.New) })
+	}
+	return n
+}
+
+// updateLocked takes note of a new key or version; e is nil for a new key.
+func (j *Journal) updateLocked(e *entry, ev *Event, n *news) {
 	next := &j.next
 	*next = entry{key: ev.Key}
 	if e != nil {
+		j.historyLocked(e) // before it is overwritten
 		*next = *e
+	} else {
+		next.history = j.histories.gone[ev.Key]
 	}
 	next.object, next.version, next.created, next.writer, next.size = ev.New, n.version, n.created, n.writer, 0
+	next.resyncs, next.relists = 0, 0
+	next.since = j.millis(ev.At)
+	next.kind, next.cause = Added, ev.Cause
+	if e != nil {
+		next.kind = Updated
+	}
 	if n.fresh {
 		next.updates++
 		next.changed = ev.At.UnixNano()
@@ -115,26 +188,57 @@ func (j *Journal) Observe(ev *Event) {
 			next.noOps++
 		}
 	}
-	j.setLocked(e, next)
+	if h := next.history; h != nil {
+		delete(j.histories.gone, h.key)
+		r := next.record(n.uid, ev.At.UnixNano())
+		r.seq, r.waited, r.changed, r.compared = ev.Seq, ev.Waited, n.changed, n.compared
+		j.histories.append(h, r)
+	}
+	j.identityLocked(ev, n)
+	e = j.setLocked(e, next)
 	*next = entry{}
+	if n.fresh {
+		j.hot.update(e)
+	}
 }
 
-// look finds out what is new about an object, and compares it with what it was
-// if there is time for it.
-func (j *Journal) look(ev *Event) news {
-	var n news
-	if m, err := meta.Accessor(ev.New); err == nil {
-		n.version, n.created = m.GetResourceVersion(), unix(m.GetCreationTimestamp().Time)
-	}
-	n.writer = writerOf(ev.New, ev.Old)
+// repeatLocked takes note of an object that is not new.
+func (j *Journal) repeatLocked(e *entry, ev *Event) {
+	e.object = ev.New
 	switch ev.Cause {
-	case inspect.CauseWatch, inspect.CauseRelist, inspect.CauseRelistChanged:
-		n.fresh = true
+	case inspect.CauseResync:
+		e.resynced = j.millis(ev.At)
+		e.resyncs = min(e.resyncs, math.MaxUint16-1) + 1
+	case inspect.CauseRelistUnchanged:
+		e.relisted = j.millis(ev.At)
+		e.relists = min(e.relists, math.MaxUint16-1) + 1
 	}
-	if n.fresh && ev.Old != nil {
-		n.compared = j.budget.spend(func() { n.changed = j.comparer.changedPaths(ev.Old, ev.New) })
+}
+
+// deleteLocked takes note of a deletion. What happened to the key stays known.
+func (j *Journal) deleteLocked(e *entry, ev *Event, n *news) {
+	h := j.histories.gone[ev.Key]
+	if e != nil {
+		h = j.historyLocked(e)
+		j.hot.remove(e)
+		j.removeLocked(e)
 	}
-	return n
+	if h == nil {
+		h = newHistory(ev.Key)
+	}
+	j.histories.gone[ev.Key] = h
+	j.histories.append(h, record{
+		at: ev.At.UnixNano(), seq: ev.Seq, waited: ev.Waited, object: ev.Old, rv: n.version, uid: n.uid, writer: n.writer,
+		kind: Deleted, cause: ev.Cause, tombstone: ev.Tombstone,
+	})
+	j.identityLocked(ev, n)
+}
+
+func uidOf(obj any) string {
+	if m, err := meta.Accessor(obj); err == nil {
+		return string(m.GetUID())
+	}
+	return ""
 }
 
 // Len returns how many keys there are.

@@ -51,7 +51,7 @@ func keysOf(p inspect.Page) []string {
 }
 
 func TestOnlyNewsCountAsUpdates(t *testing.T) {
-	j := New()
+	j := New(Options{})
 	for i, c := range []inspect.Cause{
 		inspect.CauseLateJoin, inspect.CauseWatch, inspect.CauseResync, inspect.CauseRelistUnchanged, inspect.CauseRelistChanged,
 	} {
@@ -68,7 +68,7 @@ func TestOnlyNewsCountAsUpdates(t *testing.T) {
 }
 
 func TestAnObjectThatStartedBeforeHasNotChanged(t *testing.T) {
-	j := New()
+	j := New(Options{})
 	j.observed("a/x", pod("a/x", "1"), inspect.CauseLateJoin, start)
 	if row := page(t, j, inspect.Query{Limit: 1}).Rows[0]; !row.Changed.IsZero() || row.Updates != 0 || row.Rate != 0 {
 		t.Errorf("a startup batch shows as a change: %+v", row)
@@ -76,7 +76,7 @@ func TestAnObjectThatStartedBeforeHasNotChanged(t *testing.T) {
 }
 
 func TestAnUpdateThatChangesNothingIsANoOp(t *testing.T) {
-	j := New()
+	j := New(Options{})
 	p := pod("a/x", "1")
 	j.observed("a/x", p, inspect.CauseInitial, start)
 	for n := range 8 {
@@ -97,7 +97,7 @@ func TestAnUpdateThatChangesNothingIsANoOp(t *testing.T) {
 }
 
 func TestWhatThereIsNoTimeToCompareIsNotCounted(t *testing.T) {
-	j := New()
+	j := New(Options{})
 	j.budget.share, j.budget.left = 0, 0
 	j.observed("a/x", pod("a/x", "1"), inspect.CauseInitial, start)
 	j.observed("a/x", pod("a/x", "2"), inspect.CauseWatch, start)

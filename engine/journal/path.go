@@ -10,11 +10,12 @@ import (
 // Path leads from an object to one of its values.
 type Path []Step
 
-// Step is one step of a path: to a field or a key, or to a place in a list if
-// Name is empty.
+// Step is one step of a path: to the field or key Name, or to the element of a
+// list at Index.
 type Step struct {
-	Name  string
-	Index int
+	Name    string
+	Element bool
+	Index   int
 }
 
 // String writes the path as in .spec.containers[0].image; names that are no
@@ -23,7 +24,7 @@ func (p Path) String() string {
 	var b strings.Builder
 	for _, s := range p {
 		switch {
-		case s.Name == "":
+		case s.Element:
 			b.WriteByte('[')
 			b.WriteString(strconv.Itoa(s.Index))
 			b.WriteByte(']')
@@ -41,6 +42,9 @@ func (p Path) String() string {
 
 // plain says whether a name can stand in a path as it is.
 func plain(name string) bool {
+	if name == "" {
+		return false
+	}
 	for i := range len(name) {
 		c := name[i]
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_'
@@ -53,7 +57,7 @@ func plain(name string) bool {
 
 // is says whether the path is made of these names.
 func (p Path) is(names ...string) bool {
-	return slices.EqualFunc(p, names, func(s Step, name string) bool { return s.Name == name })
+	return slices.EqualFunc(p, names, func(s Step, name string) bool { return !s.Element && s.Name == name })
 }
 
 // Noise says whether a change at the path is of the kind that comes with every
@@ -62,10 +66,10 @@ func (p Path) is(names ...string) bool {
 // the deletion timestamp. From and to may be nil where there is no value.
 func (p Path) Noise(from, to any) bool {
 	if len(p) >= 2 && p[0].Name == "metadata" {
-		switch p[1].Name {
-		case "resourceVersion", "generation", "managedFields":
+		if isNoise(p[1].Name) {
 			return true
-		case "deletionTimestamp":
+		}
+		if p[1].Name == "deletionTimestamp" {
 			return false
 		}
 	}
@@ -75,6 +79,12 @@ func (p Path) Noise(from, to any) bool {
 	}
 	b, ok := to.(string)
 	return ok && isTime(a) && isTime(b)
+}
+
+// isNoise says whether that field of an object's metadata changes with every
+// write.
+func isNoise(name string) bool {
+	return name == "resourceVersion" || name == "generation" || name == "managedFields"
 }
 
 // isTime says whether a text is a time as objects have them.

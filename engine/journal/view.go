@@ -129,8 +129,8 @@ func (j *Journal) scanLocked(v *view, matching []item) []item {
 }
 
 // setLocked makes next what is known of its key; e is the entry there was, nil for
-// a new key. It keeps nothing of next.
-func (j *Journal) setLocked(e, next *entry) {
+// a new key. It returns the entry there is now, and keeps nothing of next.
+func (j *Journal) setLocked(e, next *entry) *entry {
 	var moved uint8 // the bits of the views that e has to be put into
 	for _, v := range j.views {
 		if !v.covers(next.key) {
@@ -165,6 +165,7 @@ func (j *Journal) setLocked(e, next *entry) {
 	*e = *next
 	if !known {
 		j.entries[e.key] = e
+		j.text += int64(len(e.key))
 		j.all.rows.Set(j.all.order.item(e))
 		j.all.covered++
 	}
@@ -173,6 +174,7 @@ func (j *Journal) setLocked(e, next *entry) {
 			v.rows.Set(v.order.item(e))
 		}
 	}
+	return e
 }
 
 // removeLocked forgets a key.
@@ -188,6 +190,7 @@ func (j *Journal) removeLocked(e *entry) {
 	j.all.rows.Delete(j.all.order.item(e))
 	j.all.covered--
 	delete(j.entries, e.key)
+	j.text -= int64(len(e.key))
 }
 
 func (v *view) at(rank int) item {

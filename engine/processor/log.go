@@ -23,6 +23,7 @@ type entry struct {
 	cause   inspect.Cause
 	initial bool
 	dueOnly bool
+	split   bool
 	// skip leads from the first entry of a run, the entries of one batch and one
 	// chunk with the same addressees, past its last. It is set on the first entry
 	// only: a cursor meets a run at its start.
@@ -43,7 +44,7 @@ func (e *entry) object() any {
 // tell writes the notification to n.
 func (e *entry) tell(n *Notification, seq uint64) {
 	*n = Notification{
-		Key: e.key, Kind: e.kind, Cause: e.cause, Initial: e.initial, DueOnly: e.dueOnly,
+		Key: e.key, Kind: e.kind, Cause: e.cause, Initial: e.initial, DueOnly: e.dueOnly, Split: e.split,
 		Old: e.old, New: e.new, Arrived: e.arrived, At: e.at, Seq: seq,
 	}
 }
@@ -157,7 +158,7 @@ func (w *writer) append(n *Notification, to *Audience) {
 	e.key, e.old, e.new = n.Key, n.Old, n.New
 	e.arrived, e.at = n.Arrived, w.at
 	e.to = to
-	e.kind, e.cause, e.initial, e.dueOnly = n.Kind, n.Cause, n.Initial, n.DueOnly
+	e.kind, e.cause, e.initial, e.dueOnly, e.split = n.Kind, n.Cause, n.Initial, n.DueOnly, n.Split
 	e.round = w.round
 	n.At, n.Seq = w.at, position{w.tail, int(w.n)}.seq()
 	w.n++

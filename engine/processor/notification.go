@@ -39,6 +39,9 @@ type Notification struct {
 	// ShouldResync found due, and to the explorer's. What client-go calls a sync
 	// notification: an update that did not change the resource version.
 	DueOnly bool
+	// Split marks the two halves, a Delete and an Add, of an update from one
+	// object to another that has taken its name.
+	Split bool
 	// Old is the object as it was: for Update and Delete. A deleted object may
 	// be a cache.DeletedFinalStateUnknown. New is the object as it is: for Add
 	// and Update.

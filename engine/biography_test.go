@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// toldOf writes a biography's events in short.
+func toldOf(b inspect.Biography) string {
+	var words []string
+	for _, e := range b.Events {
+		word := e.Type + "@" + e.ResourceVersion + "/" + e.UID
+		if e.Tombstone {
+			word = "[" + word + "]"
+		}
+		if e.Skipped != "" {
+			word += " skipped: " + e.Skipped
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, ", ")
+}
+
+func TestABiographyAndItsIdentityChange(t *testing.T) {
+	for split, want := range map[bool]string{
+		false: "added@5/U1, updated@11/U1, updated@15/U2",
+		true:  "added@5/U1, updated@11/U1, [deleted@11/U1], added@15/U2",
+	} {
+		s := &script{lists: []string{"10: a@5/U1", "20: a@15/U2"}}
+		var release func()
+		onScript(t, s, Options{Hardening: Hardening{SplitIdentity: split}}, func(i *Informer) {
+			release = must[func()](t)(i.Open())
+		}, func(t *testing.T, i *Informer) {
+			s.send("~a@11/U1", "E410")
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			for _, r := range []inspect.BiographyRequest{{Key: "ns/a"}, {UID: "U1"}, {UID: "U2"}} {
+				if got := toldOf(must[inspect.Biography](t)(i.Biography(t.Context(), r))); got != want {
+					t.Errorf("split %v, %+v: %s, want %s", split, r, got, want)
+				}
+			}
+			changes := snapshot(t, i).Identities
+			if len(changes) != 1 || changes[0].From != "U1" || changes[0].To != "U2" || changes[0].Split != split {
+				t.Errorf("split %v: identities = %+v", split, changes)
+			}
+			release()
+		})
+	}
+}
+
+func TestNobodyKnowsABiographyWhileNobodyLooks(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, s server, i *Informer) {
+		if _, err := i.Biography(t.Context(), inspect.BiographyRequest{Key: "ns/a"}); !errors.Is(err, inspect.ErrUnsupported) {
+			t.Errorf("biography: %v", err)
+		}
+		if s := snapshot(t, i); s.Journal != nil || s.Hot != nil {
+			t.Errorf("snapshot = %+v, %+v", s.Journal, s.Hot)
+		}
+	})
+}
+
+func TestASnapshotSaysWhatTheJournalKeeps(t *testing.T) {
+	inBubble(t, Options{JournalBound: 1 << 20}, func(t *testing.T, s server, i *Informer) {
+		release := must[func()](t)(i.Open())
+		stop := filled(s, i)
+		for range 3 {
+			s.Modify(pod("p1", "app", "web"))
+			synctest.Wait()
+		}
+		got := snapshot(t, i)
+		if got.Journal == nil || got.Journal.Keys != 10 || got.Journal.Events != 4 || got.Journal.Versions != 4 || got.Journal.Bound != 1<<20 {
+			t.Errorf("journal = %+v", got.Journal)
+		}
+		if len(got.Hot) == 0 || got.Hot[0].Key != "ns/p1" || got.Hot[0].Updates != 3 {
+			t.Errorf("hot = %+v", got.Hot)
+		}
+		release()
+		stop()
+	})
+}
+
+func TestWrongFiltersSayWhatIsWrong(t *testing.T) {
+	inBubble(t, Options{Indexers: cache.Indexers{"app": byApp}}, func(t *testing.T, s server, i *Informer) {
+		stop := filled(s, i)
+		check := func(what string, err error) {
+			t.Helper()
+			var wrong *inspect.FilterError
+			if !errors.As(err, &wrong) || wrong.Reason == "" {
+				t.Errorf("%s: %v, want a FilterError", what, err)
+			}
+		}
+		for range 2 {
+			check("store", second(i.Store(t.Context(), inspect.Query{Filter: "-l a=("})))
+			check("store", second(i.Store(t.Context(), inspect.Query{Filter: "/(/"})))
+			check("bucket", second(i.Bucket(t.Context(), "app", "web", inspect.Query{Filter: "-l a=("})))
+			check("bucket", second(i.Bucket(t.Context(), "app", "web", inspect.Query{Filter: "/(/"})))
+			check("buckets", second(i.Buckets(t.Context(), "app", inspect.BucketQuery{Filter: "-l app"})))
+			check("buckets", second(i.Buckets(t.Context(), "app", inspect.BucketQuery{Filter: "/(/"})))
+			check("queue", second(i.Queue(t.Context(), inspect.QueueQuery{Filter: "-l app"})))
+			check("queue", second(i.Queue(t.Context(), inspect.QueueQuery{Filter: "/(/"})))
+			release := must[func()](t)(i.Open())
+			defer release()
+			synctest.Wait()
+		}
+		stop()
+	})
+}
+
+func TestLabelsSelectRowsOfStoreAndBucket(t *testing.T) {
+	inBubble(t, Options{Indexers: cache.Indexers{"ns": cache.MetaNamespaceIndexFunc}}, func(t *testing.T, s server, i *Informer) {
+		stop := filled(s, i)
+		for range 2 {
+			for name, answer := range map[string]func(q inspect.Query) (inspect.Page, error){
+				"store":  func(q inspect.Query) (inspect.Page, error) { return i.Store(t.Context(), q) },
+				"bucket": func(q inspect.Query) (inspect.Page, error) { return i.Bucket(t.Context(), "ns", "ns", q) },
+			} {
+				for filter, want := range map[string]string{
+					"-l app=web":           "p0 p2 p4 p6 p8",
+					"!-l app in (web,foo)": "p1 p3 p5 p7 p9",
+					"-l nothing":           "",
+				} {
+					page := must[inspect.Page](t)(answer(inspect.Query{Filter: filter, Limit: 20}))
+					var got []string
+					for _, r := range page.Rows {
+						got = append(got, strings.TrimPrefix(r.Key, "ns/"))
+					}
+					if strings.Join(got, " ") != want || page.Total != 10 || page.Matched != len(got) || page.Scanned != 10 {
+						t.Errorf("%s, %s: %v, %+v", name, filter, got, page)
+					}
+				}
+			}
+			release := must[func()](t)(i.Open())
+			defer release()
+			synctest.Wait()
+		}
+		stop()
+	})
+}

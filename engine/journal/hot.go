@@ -1,0 +1,166 @@
+package journal
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+const (
+	// maxHot is how many of the hottest keys are kept, shownHot how many are
+	// told.
+	maxHot, shownHot = 32, 8
+	// hotRecords is how many of a hot key's newest events are looked at, hotPaths
+	// how many of the paths they changed are told.
+	hotRecords, hotPaths = 32, 5
+	// maxIdentities is how many changes of identity are remembered.
+	maxIdentities = 16
+)
+
+// hot are the keys with the highest scores, the hottest first. As scores only
+// grow, and only by updates, every entry in it stays hotter than those outside
+// until one of those is updated:
+//
+//	scores in entries >= floor >= scores outside
+//
+// Where entries have been deleted there may be fewer than maxHot, never a wrong
+// one.
+type hot struct {
+	entries []*entry
+	floor   float64
+}
+
+// update is told that an entry's score has grown.
+func (h *hot) update(e *entry) {
+	if e.score < h.floor {
+		return
+	}
+	i := slices.Index(h.entries, e)
+	if i < 0 {
+		if len(h.entries) == maxHot {
+			last := h.entries[maxHot-1]
+			if e.score <= last.score {
+				h.floor = e.score
+				return
+			}
+			h.floor = last.score
+			h.entries = h.entries[:maxHot-1]
+		}
+		h.entries = append(h.entries, e)
+		i = len(h.entries) - 1
+	}
+	for ; i > 0 && h.entries[i-1].score < e.score; i-- {
+		h.entries[i] = h.entries[i-1]
+	}
+	h.entries[i] = e
+}
+
+// remove takes out an entry that is deleted.
+func (h *hot) remove(e *entry) {
+	if i := slices.Index(h.entries, e); i >= 0 {
+		h.entries = slices.Delete(h.entries, i, i+1)
+	}
+}
+
+// Hot returns the few keys with the most updates, the hottest first.
+func (j *Journal) Hot(now time.Time) []inspect.HotKey {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	hottest := j.hot.entries[:min(len(j.hot.entries), shownHot)]
+	keys := make([]inspect.HotKey, 0, len(hottest))
+	for _, e := range hottest {
+		key := inspect.HotKey{
+			Key:      e.key,
+			Rate:     j.rates.rate(e.score, now),
+			Updates:  uint64(e.updates),
+			NoOps:    uint64(e.noOps),
+			Compared: uint64(e.compared),
+		}
+		if e.history != nil {
+			records := e.history.records
+			key.Writers, key.Turns = writersOf(records)
+			key.Paths = pathsOf(records[max(len(records)-hotRecords, 0):])
+		} else if e.writer != "" {
+			key.Writers = []string{e.writer}
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// writersOf returns who wrote the versions in records, the last one first, and
+// how many times in a row the writer changed, counted from the end.
+func writersOf(records []record) (writers []string, turns int) {
+	last, inTurn := "", true
+	for i := len(records) - 1; i >= 0; i-- {
+		r := &records[i]
+		if r.writer == "" || r.kind != Added && r.kind != Updated || quiet(r.cause) {
+			continue
+		}
+		switch {
+		case last == "":
+		case r.writer == last:
+			inTurn = false
+		case inTurn:
+			turns++
+		}
+		last = r.writer
+		if !slices.Contains(writers, r.writer) {
+			writers = append(writers, r.writer)
+		}
+	}
+	return writers, turns
+}
+
+// quiet says that notifications of that cause tell of nothing that happened.
+func quiet(c inspect.Cause) bool {
+	return c == inspect.CauseResync || c == inspect.CauseRelistUnchanged
+}
+
+// pathsOf returns what records changed, the most frequent first.
+func pathsOf(records []record) []string {
+	counts := map[string]int{}
+	var paths []string
+	for i := range records {
+		for _, path := range records[i].changed {
+			if counts[path]++; counts[path] == 1 {
+				paths = append(paths, path)
+			}
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	return paths[:min(len(paths), hotPaths)]
+}
+
+// identityLocked takes note of an object that took the name of another.
+func (j *Journal) identityLocked(ev *Event, n *news) {
+	from := ""
+	switch {
+	case ev.Split && ev.New == nil:
+		j.split = n.uid
+		return
+	case ev.Split:
+		from, j.split = j.split, ""
+	case ev.Old != nil && ev.New != nil:
+		from = uidOf(ev.Old)
+	}
+	if from == "" || n.uid == "" || from == n.uid {
+		return
+	}
+	j.identities = append(j.identities, inspect.IdentityChange{Key: ev.Key, From: from, To: n.uid, At: ev.At, Split: ev.Split})
+	if len(j.identities) > maxIdentities {
+		j.identities = slices.Delete(j.identities, 0, 1)
+	}
+}
+
+// Identities returns the newest objects that took the name of another, the newest
+// first.
+func (j *Journal) Identities() []inspect.IdentityChange {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	changes := slices.Clone(j.identities)
+	slices.Reverse(changes)
+	return changes
+}

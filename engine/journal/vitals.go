@@ -1,0 +1,30 @@
+package journal
+
+import "github.com/informeter/informeter/engine/inspect"
+
+const (
+	// entryBytes is about what an entry takes, with its places in the map and in
+	// the order of keys; rowBytes what it takes in a view.
+	entryBytes, rowBytes = 190, 24
+)
+
+// Vitals returns how much the journal remembers, and how many events and
+// versions it had to let go of.
+func (j *Journal) Vitals() (v inspect.JournalVitals, lost uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.writeSkipsLocked()
+	v = inspect.JournalVitals{
+		Keys:     len(j.entries),
+		KeyBytes: int64(len(j.entries))*entryBytes + j.text,
+		Events:   j.histories.events,
+		Versions: j.histories.versions,
+		Bytes:    j.histories.bytes,
+		Bound:    j.histories.bound,
+		Since:    j.rates.began,
+	}
+	for _, view := range j.views {
+		v.KeyBytes += int64(view.rows.Len()) * rowBytes
+	}
+	return v, j.histories.lost
+}
