@@ -94,7 +94,7 @@ func (b *biographyPage) setFilter(text string) {
 	b.arrange()
 }
 
-// uidText is how UIDs are written.
+// uidText is how UIDs are written; the key of one may be asked for.
 var uidText = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 func (b *biographyPage) handle(a Action) {

@@ -48,7 +48,7 @@ func withDoor(t *testing.T, w, h int) (*user, *door) {
 	m := NewModel(t.Context(), Options{
 		Process: f, Keymap: defaultKeymap(t), Opener: d, Close: func() { d.closed = append(d.closed, "pods") },
 	})
-	u := &user{t, m}
+	u := &user{tb: t, m: m}
 	u.send(tea.WindowSizeMsg{Width: w, Height: h})
 	u.look()
 	return u, d

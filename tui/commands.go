@@ -297,22 +297,8 @@ func runVerify(m *Model, args []word) (tea.Cmd, error) {
 	if names := completeIndex(m, nil); !slices.Contains(names, w.text) {
 		return nil, w.fault("no index " + strconv.Quote(w.text) + didYouMean(w.text, names))
 	}
-	m.note = "computing " + w.text + " anew"
-	source, informer, ctx := m.source, m.informer, m.ctx
-	return func() tea.Msg {
-		i, _, err := source.find(informer)
-		if err != nil {
-			return controlMsg{err: err}
-		}
-		ctx, cancel := context.WithTimeout(ctx, verifyTime)
-		defer cancel()
-		c, err := i.VerifyIndex(ctx, w.text)
-		return controlMsg{done: verified(&c), err: err}
-	}, nil
+	return m.screens[screenIndices].(*indicesScreen).verify(w.text), nil
 }
-
-// verifyTime is how long computing an index anew may take.
-const verifyTime = time.Minute
 
 // verified says what came of computing an index anew.
 func verified(c *inspect.IndexCheck) string {

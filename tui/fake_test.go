@@ -34,6 +34,7 @@ type fake struct {
 	err      error            // of every read
 	readOnly bool
 	unsorted bool // sorts by key only
+	scanned  int  // of the rows; 0 for all
 
 	reads    int      // snapshots read
 	controls []string // what was asked for
@@ -136,6 +137,9 @@ func (f *fake) Store(_ context.Context, q inspect.Query) (inspect.Page, error) {
 		return inspect.Page{}, fmt.Errorf("sort by %s: %w", q.Sort, inspect.ErrUnsupported)
 	}
 	page := pageOf(f.rows, q)
+	if f.scanned > 0 {
+		page.Scanned = f.scanned
+	}
 	if q.Cursor == "" || q.Sort == inspect.SortKey || q.Sort == "" {
 		return page, nil
 	}
@@ -523,6 +527,57 @@ func (f *fake) waiting(n int) *fake {
 	}
 	q := &f.snapshot.Queue
 	q.Deltas, q.Keys, q.Objects, q.InFlight, q.Age = deltas, n, n, min(n, 1), time.Duration(n)*40*time.Millisecond
+	return f
+}
+
+// ordered makes the queue one that keeps every event in order.
+func (f *fake) ordered() *fake {
+	f.queue = append([]inspect.QueueItem{
+		{Position: 0, Age: time.Second, Deltas: []inspect.DeltaInfo{{Type: "ReplacedAll", Cause: inspect.CauseRelist, Objects: 48211, ResourceVersion: "184000", Age: time.Second}}},
+		{Position: 1, Age: time.Second, Deltas: []inspect.DeltaInfo{{Type: "SyncAll", Cause: inspect.CauseResync, Objects: 500, Age: time.Second}}},
+	}, f.queue...)
+	for i := range f.queue {
+		f.queue[i].Position, f.queue[i].InFlight, f.queue[i].Deltas, f.queue[i].More = i, false, f.queue[i].Deltas[:1], 0
+	}
+	q := &f.snapshot.Queue
+	q.Kind, q.Deltas, q.Keys, q.Objects, q.InFlight = "InOrder", len(f.queue), len(f.queue)-2, 48711+len(f.queue)-2, 0
+	return f
+}
+
+// written fills in what is known of rows while somebody looks.
+func (f *fake) written() *fake {
+	for i := range f.rows {
+		r := &f.rows[i]
+		r.Writer = []string{"kubelet", "kube-controller-manager", "argocd-application-controller", ""}[i%4]
+		r.Rate, r.Compared, r.NoOps, r.Size = float64(i%7)/3, uint64(i%9), uint64(i%9*(i%3)/2), 900+i*i%9000
+	}
+	return f
+}
+
+// slowly lets only so many rows be sorted.
+func (f *fake) slowly(n int) *fake { f.scanned = n; return f }
+
+// checked lets indices be computed anew, with so many wrong.
+func (f *fake) checked(wrong int) *fake {
+	f.verified = map[string]inspect.IndexCheck{}
+	for _, v := range f.snapshot.Indices {
+		c := inspect.IndexCheck{Index: v.Name, Objects: len(f.rows), Took: 12 * time.Millisecond, Wrong: wrong}
+		for i := range wrong {
+			c.Examples = append(c.Examples, inspect.IndexMismatch{Key: f.rows[i].Key, Indexed: []string{"node-3"}, Now: []string{""}})
+		}
+		f.verified[v.Name] = c
+	}
+	return f
+}
+
+// streamed is an informer that got its list as a stream.
+func (f *fake) streamed() *fake {
+	f.requests = []inspect.Request{
+		{ID: 3, Verb: inspect.VerbWatchList, Started: epoch.Add(-200 * time.Second), Marked: epoch.Add(-182 * time.Second), Lifetime: 200 * time.Second, Returned: "184467", Match: "NotOlderThan", Timeout: 7 * time.Minute, Items: 31704, Initial: 500, Bookmarks: 4, Outcome: inspect.OutcomeOK, Next: "watch"},
+		{ID: 2, Verb: inspect.VerbWatchList, Started: epoch.Add(-230 * time.Second), Ended: epoch.Add(-201 * time.Second), Lifetime: 29 * time.Second, Match: "NotOlderThan", Items: 120, Outcome: inspect.OutcomeClosed, Error: "initial stream without its end marker", Next: "retry"},
+		{ID: 1, Verb: inspect.VerbWatchList, Started: epoch.Add(-252 * time.Second), Ended: epoch.Add(-231 * time.Second), Lifetime: 21 * time.Second, Outcome: inspect.OutcomeFailed, Code: 429, Error: "too many requests", Next: "retry"},
+	}
+	f.snapshot.Requests = inspect.RequestVitals{WatchLists: 3, Failed: 2, Last: f.requests}
 	return f
 }
 

@@ -77,12 +77,15 @@ func (p *findingsScreen) status() string {
 	return place(p.rows.cursor, p.rows.matched, p.rows.total, "")
 }
 
+// widestList is how wide the list is at most: the rest belongs to the sentences.
+const widestList = 84
+
 // listWidth is how much of the width the list has.
 func (p *findingsScreen) listWidth() int {
 	if panes(p.w) == 1 {
 		return p.w
 	}
-	return p.w / 2
+	return min(p.w/2, widestList)
 }
 
 func (p *findingsScreen) lines() []string {

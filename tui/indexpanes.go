@@ -45,7 +45,7 @@ func compareIndices(a, b *inspect.IndexVitals, by string) int {
 	case byErrors:
 		return cmp.Compare(a.Errors, b.Errors)
 	}
-	return strings.Compare(indexName(a.Name), indexName(b.Name))
+	return strings.Compare(inspect.IndexName(a.Name), inspect.IndexName(b.Name))
 }
 
 func indexColumns() []column {
@@ -78,33 +78,27 @@ type indexCheck struct {
 	err     error
 }
 
-// verify computes the index looked at anew and compares.
-func (p *indicesScreen) verify() tea.Cmd {
-	name := p.index
+// verify computes an index anew and compares.
+func (p *indicesScreen) verify(name string) tea.Cmd {
 	if name == "" || p.checks[name] != nil && p.checks[name].running {
 		return nil
 	}
 	p.checks[name] = &indexCheck{running: true}
+	p.m.note = "computing " + name + " anew"
 	return p.m.inquire(func(ctx context.Context, i inspect.Inspector) func(*Model) {
 		result, err := i.VerifyIndex(ctx, name)
 		return func(m *Model) {
-			check := &indexCheck{at: m.frame.at, result: result, err: err}
-			p.checks[name] = check
-			m.note = checkNote(name, check)
+			p.checks[name] = &indexCheck{at: m.frame.at, result: result, err: err}
+			switch {
+			case unsupported(err):
+				m.note = "not possible here: " + err.Error()
+			case err != nil:
+				m.note = err.Error()
+			default:
+				m.note = verified(&result)
+			}
 		}
 	})
-}
-
-func checkNote(name string, c *indexCheck) string {
-	switch {
-	case unsupported(c.err):
-		return "not possible here: " + c.err.Error()
-	case c.err != nil:
-		return c.err.Error()
-	case c.result.Wrong > 0:
-		return indexName(name) + ": " + count(c.result.Wrong, "object is", "objects are") + " in other buckets than the function says"
-	}
-	return indexName(name) + ": computed anew, all " + count(c.result.Objects, "object", "objects") + " agree"
 }
 
 // paneTitle is the first line of a level: bright where the keys are, and with the
@@ -112,7 +106,7 @@ func checkNote(name string, c *indexCheck) string {
 func (p *indicesScreen) paneTitle(t *theme, w, level int, parts ...part) string {
 	l := newLine(w).skip(gutter)
 	if from, _ := p.shown(); level == from {
-		above := []part{{"", "Indices"}, {"", indexName(p.index)}}
+		above := []part{{"", "Indices"}, {"", inspect.IndexName(p.index)}}
 		for _, c := range above[:level] {
 			l.put(t.muted, c.s).put(t.faint, " › ")
 		}
@@ -139,12 +133,12 @@ func (p *indicesScreen) indexPane(t *theme, w int) []string {
 	lines = append(lines, p.indices.draw(w, func(i inspect.IndexVitals, selected bool) string {
 		largest := []part{{t.faint, dash}}
 		if i.LargestObjects > 0 {
-			name := bucketName(t, i.Largest)
+			name := bucketName(t, i.Name, i.Largest)
 			name.s = cutKey(clean(name.s), 15)
 			largest = []part{name, {t.muted, " " + number(i.LargestObjects) + " (" + percent(i.LargestObjects, i.Entries) + ")"}}
 		}
 		return g.row(t, chosen(selected, p.focus == levelIndices), part{},
-			cell{s: indexName(i.Name)}, cell{s: number(i.Buckets)}, cell{s: number(i.Entries)}, cell{parts: largest},
+			cell{s: inspect.IndexName(i.Name)}, cell{s: number(i.Buckets)}, cell{s: number(i.Entries)}, cell{parts: largest},
 			warned(t, i.Empty), cell{st: t.muted, s: number(i.Unindexed)}, latencyCell(t, &i.Time, i.Time.P99), warned(t, int(i.Errors)))
 	})...)
 	return append(append(lines, newLine(w).String()), detail...)
@@ -164,12 +158,12 @@ func (p *indicesScreen) indexDetail(t *theme, v *inspect.IndexVitals, w int) []s
 		}
 		lines = append(lines, l.String())
 	}
-	lines = append(lines, newLine(w).skip(gutter).put(t.title, indexName(v.Name)).String())
+	lines = append(lines, newLine(w).skip(gutter).put(t.title, inspect.IndexName(v.Name)).String())
 	switch {
 	case v.Expr != "":
 		say("made of", part{"", v.Expr})
-	case v.Name != indexName(v.Name):
-		say("made of", part{"", "the field " + indexName(v.Name)}, part{t.muted, ", by controller-runtime"})
+	case v.Name != inspect.IndexName(v.Name):
+		say("made of", part{"", "the field " + inspect.IndexName(v.Name)}, part{t.muted, ", by controller-runtime"})
 	default:
 		say("made of", part{t.muted, "a function of the program"})
 	}
@@ -177,7 +171,7 @@ func (p *indicesScreen) indexDetail(t *theme, v *inspect.IndexVitals, w int) []s
 		say("cost", part{t.muted, "p50 "}, part{"", duration(v.Time.P50)}, part{t.muted, "  p99 "}, part{"", duration(v.Time.P99)}, part{t.muted, "  max "}, part{"", duration(v.Time.Max)}, part{t.muted, " an object"})
 	}
 	if v.LargestObjects > 0 {
-		name := bucketName(t, v.Largest)
+		name := bucketName(t, v.Name, v.Largest)
 		name.s = cutKey(clean(name.s), max(w-gutter-label-36, 12))
 		times := ""
 		if mean := float64(v.Entries) / float64(max(v.Buckets, 1)); mean > 0 && v.Buckets > 1 {
@@ -254,11 +248,11 @@ func sizeLines(t *theme, sizes []int, w, label int) []string {
 	if cells < 4 {
 		return nil
 	}
+	name := "sizes"
 	lines := make([]string, 0, len(sizes))
 	for i, n := range sizes {
-		name := ""
-		if i == 0 {
-			name = "sizes"
+		if n == 0 && len(lines) == 0 {
+			continue // there are none so small
 		}
 		low, high := 1<<i, 2<<i-1
 		size := number(low)
@@ -267,6 +261,7 @@ func sizeLines(t *theme, sizes []int, w, label int) []string {
 		}
 		l := newLine(w).skip(gutter).left(t.muted, name, label).right(t.muted, size, class).right("", number(n), counted).skip(2)
 		lines = append(lines, l.put(t.accent, bar(float64(n), float64(most), cells)).String())
+		name = ""
 	}
 	return lines
 }
@@ -302,7 +297,7 @@ func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 		facts = append(facts, seg(0, t.warn, "⚠ "+number(v.Errors)+" errors: "+v.LastError))
 	}
 	lines := []string{
-		p.paneTitle(t, w, levelBuckets, part{"", indexName(p.index)}, part{t.muted, filterNote(p.texts[levelBuckets])}),
+		p.paneTitle(t, w, levelBuckets, part{"", inspect.IndexName(p.index)}, part{t.muted, filterNote(p.texts[levelBuckets])}),
 		newLine(w).skip(gutter).segments(3, facts...).String(),
 	}
 	switch {
@@ -318,9 +313,9 @@ func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 	found := highlighter(p.texts[levelBuckets])
 	lines = append(lines, g.header(t))
 	return append(lines, p.buckets.draw(w, func(b inspect.BucketRow, selected bool) string {
-		name := bucketName(t, b.Value)
+		name := bucketName(t, p.index, b.Value)
 		return g.row(t, chosen(selected, p.focus == levelBuckets), part{},
-			cell{st: name.st, s: name.s, found: found(b.Value)}, cell{s: number(b.Objects)}, cell{st: t.muted, s: percent(b.Objects, v.Entries)},
+			cell{st: name.st, s: name.s, found: found(name.s)}, cell{s: number(b.Objects)}, cell{st: t.muted, s: percent(b.Objects, v.Entries)},
 			cell{st: t.faint, s: bar(float64(b.Objects), float64(most), g.widths[3])})
 	})...)
 }
@@ -336,10 +331,10 @@ func (p *indicesScreen) objectPane(t *theme, w int) []string {
 	if !p.valued {
 		return nil
 	}
-	name := bucketName(t, p.value)
+	name := bucketName(t, p.index, p.value)
 	lines := []string{
 		p.paneTitle(t, w, levelObjects, name, part{t.muted, filterNote(p.texts[levelObjects])}),
-		newLine(w).skip(gutter).put(t.muted, "in "+indexName(p.index)+", "+count(p.objects.total, "object", "objects")).String(),
+		newLine(w).skip(gutter).put(t.muted, "in "+inspect.IndexName(p.index)+", "+count(p.objects.total, "object", "objects")).String(),
 	}
 	switch {
 	case p.objects.err != nil:

@@ -205,7 +205,7 @@ func (p *indicesScreen) handle(a Action) tea.Cmd {
 	case ActionOpen:
 		p.open()
 	case ActionVerify:
-		return p.verify()
+		return p.verify(p.index)
 	case ActionRight, ActionNextPane:
 		if p.focus < levelObjects {
 			p.open()

@@ -343,11 +343,12 @@ func (m *Model) take(f *frame) tea.Cmd {
 	if m.current == screenInformers {
 		pause = heartbeat / 4 // it waits for one informer and shows all
 	}
-	if f.unfinished() {
-		pause = 0 // asked again, it goes on from there
+	r := m.request()
+	if f.unfinished() || r != f.request {
+		pause = 0 // asked again, it goes on from there; or what came asks for more
 	}
 	return m.start(pull{
-		request: m.request(), wait: true, pause: pause,
+		request: r, wait: true, pause: pause,
 		generation: f.snapshot.value.Generation, edge: f.read.Add(frameTime),
 	})
 }

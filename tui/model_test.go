@@ -26,14 +26,15 @@ func defaultKeymap(tb testing.TB) *Keymap {
 // user is somebody in front of the explorer, without a terminal: what is asked
 // for is read at once, what follows by itself only on look.
 type user struct {
-	tb testing.TB
-	m  *Model
+	tb    testing.TB
+	m     *Model
+	depth int // of reads that led to one another
 }
 
 func newUser(tb testing.TB, f *fake, w, h int) *user {
 	tb.Helper()
 	m := NewModel(context.Background(), Options{Process: f, Keymap: defaultKeymap(tb)})
-	u := &user{tb, m}
+	u := &user{tb: tb, m: m}
 	u.send(tea.WindowSizeMsg{Width: w, Height: h})
 	u.look()
 	return u
@@ -58,8 +59,15 @@ func (u *user) run(cmd tea.Cmd) {
 		}
 		// What follows a frame by itself waits for news: left to look.
 		_, next := u.m.Update(msg)
-		if _, isFrame := msg.(frameMsg); !isFrame {
+		f, isFrame := msg.(frameMsg)
+		switch {
+		case !isFrame:
 			u.run(next)
+		case u.m.asked != f.frame.request && u.depth < 3:
+			// It asks for more, and so does not wait.
+			u.depth++
+			u.look()
+			u.depth--
 		}
 		return
 	}

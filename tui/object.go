@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -135,15 +133,25 @@ func (p *objectScreen) refresh(f *frame) {
 		p.layout()
 	}
 	if q := f.request.biography; q.on && q.query.UID == p.uid && (p.uid != "" || q.query.Key == p.key) {
-		p.biography.take(f.biography)
-		if p.uid != "" && f.biography.ok {
-			p.key, p.uid = f.biography.value.Key, ""
-		}
+		p.takeBiography(f.biography)
 		p.diff.know(p.biography.events)
 	}
 	if q := f.request.diff; q.on && q.query.Key == p.key {
 		p.diff.take(q.query, f.diff)
 	}
+}
+
+// takeBiography takes what happened to the key, or to the one that was found by
+// its UID.
+func (p *objectScreen) takeBiography(a answer[inspect.Biography]) {
+	switch {
+	case p.uid != "" && a.ok:
+		p.key, p.uid, p.document, p.err = a.value.Key, "", nil, nil
+	case p.uid != "" && gone(a.err) && p.key != "":
+		p.m.note, p.uid = "no object of that UID is known", ""
+		return
+	}
+	p.biography.take(a)
 }
 
 func (p *objectScreen) showBuckets() {
@@ -298,6 +306,9 @@ func (p *objectScreen) setFilter(text string) {
 		p.diff.search(text)
 	case pageBiography:
 		p.biography.setFilter(text)
+		if uidText.MatchString(text) && p.biography.rows.matched == 0 {
+			p.uid = text // it may be of another key
+		}
 	}
 }
 
@@ -399,19 +410,20 @@ func (p *objectScreen) bucketLines(t *theme, h int) []string {
 	return append(lines, p.buckets.draw(p.w, func(b bucketRef, selected bool) string {
 		value := cell{st: t.faint, s: "no bucket: its index function has no value for it"}
 		if b.ok {
-			name := bucketName(t, b.value)
+			name := bucketName(t, b.index, b.value)
 			value = cell{st: name.st, s: name.s}
 		}
-		return g.row(t, chosen(selected, true), part{}, cell{st: t.muted, s: indexName(b.index)}, value)
+		return g.row(t, chosen(selected, true), part{}, cell{st: t.muted, s: inspect.IndexName(b.index)}, value)
 	})...)
 }
 
-// bucketName writes an index value; the empty one is easily overlooked.
-func bucketName(t *theme, v string) part {
+// bucketName writes a value of an index as people know it; the empty one is easily
+// overlooked.
+func bucketName(t *theme, index, v string) part {
 	if v == "" {
 		return part{t.warn, `"" (empty)`}
 	}
-	return part{"", v}
+	return part{"", inspect.BucketName(index, v)}
 }
 
 func (p *objectScreen) hints() []hint {
@@ -448,6 +460,3 @@ func (p *objectScreen) status() string {
 	}
 	return place(p.buckets.cursor, p.buckets.matched, p.buckets.total, "")
 }
-
-// indexName writes the name of an index as its user knows it.
-func indexName(name string) string { return strings.TrimPrefix(name, "field:") }

@@ -88,7 +88,8 @@ func (a axis) bar(now time.Time, r *requestRow, t *theme, w int) []part {
 		}
 		return max(min(int(float64(at.Sub(a.from))/float64(total)*float64(w)), w-1), 0)
 	}
-	from, to := cell(r.Started), cell(end)
+	from := cell(r.Started)
+	to := max(cell(end), from) // whatever the clocks say
 	thick := from
 	switch {
 	case r.Verb == inspect.VerbList:

@@ -135,6 +135,9 @@ func screenCases() []struct {
 			s.Queue.Gate = inspect.Gate{Mode: inspect.GateLimited, Rate: 10}
 		}), typed("2")},
 		{"queue/back_pressure", newFake(500).waiting(2100).with(func(s *inspect.Snapshot) { s.Queue.BackPressure, s.Queue.Held = true, 3 }), typed("2")},
+		{"queue/in_order", newFake(500).waiting(20).ordered(), typed("2", "j")},
+		{"queue/disconnected", newFake(500).waiting(6).with(disconnected), typed("2")},
+		{"queue/lost", newFake(500).waiting(6).with(func(s *inspect.Snapshot) { s.Lost.Journal = 12042 }), typed("2")},
 		{"queue/asking_rate", newFake(500).waiting(6), typed("2", "r", "1", "0")},
 
 		{"store/many", newFake(48211), typed("3", "j", "j")},
@@ -143,6 +146,12 @@ func screenCases() []struct {
 		{"store/filtered", newFake(48211), typed("3", "/", "0", "0", "4", "2")},
 		{"store/filtered_away", newFake(500), typed("3", "/", "z", "enter")},
 		{"store/last_row", newFake(500), typed("3", "G")},
+		{"store/by_rate", newFake(500).written(), typed("3", "o", "o", "o", "o", "o", "j")},
+		{"store/following", newFake(500).written(), typed("3", "F")},
+		{"store/sorting", newFake(500).written().slowly(120), typed("3", "o", "o")},
+		{"store/columns", newFake(500).written(), typed("3", "w", "j", "j", "space")},
+		{"store/disconnected", newFake(500).written().with(disconnected), typed("3")},
+		{"store/lost", newFake(500).with(func(s *inspect.Snapshot) { s.Lost.Journal = 12042 }), typed("3")},
 		{"store/forbidden", newFake(0).with(forbidden), typed("3")},
 		{"store/receiving", newFake(0).with(receivingList), typed("3")},
 		{"store/paused", newFake(500).waiting(60).with(paused), typed("3")},
@@ -153,6 +162,10 @@ func screenCases() []struct {
 		{"indices/buckets", newFake(5000), typed("4", "enter", "j", "j")},
 		{"indices/by_value", newFake(5000), typed("4", "enter", "o", "j", "j")},
 		{"indices/filtered", newFake(5000), typed("4", "enter", "/", "0", "3", "enter")},
+		{"indices/verified", newFake(5000).checked(0), typed("4", "v")},
+		{"indices/wrong", newFake(5000).checked(3), typed("4", "v")},
+		{"indices/paused", newFake(5000).with(paused), typed("4")},
+		{"indices/disconnected", newFake(5000).with(disconnected), typed("4")},
 		{"indices/objects", newFake(5000), typed("4", "enter", "j", "enter", "j")},
 
 		{"handlers/many", newFake(48211), typed("5")},
@@ -160,6 +173,13 @@ func screenCases() []struct {
 		{"handlers/none", newFake(1).with(func(s *inspect.Snapshot) { s.Listeners = nil }), typed("5")},
 		{"handlers/receiving", newFake(0).with(receivingList), typed("5")},
 		{"handlers/passed_over", newFake(500).with(quarantined), typed("5")},
+		{"handlers/lab", newFake(500).with(func(s *inspect.Snapshot) {
+			l := s.Listeners[2]
+			l.Name, l.Lab, l.Delay, l.Conflated = "slow", true, 5*time.Millisecond, 1204
+			s.Listeners = append(s.Listeners, l)
+		}), typed("5", "o", "o", "g")},
+		{"handlers/disconnected", newFake(500).with(disconnected), typed("5")},
+		{"handlers/lost", newFake(500).with(func(s *inspect.Snapshot) { s.Lost.Journal = 12042 }), typed("5")},
 		{"handlers/trouble", newFake(500).with(func(s *inspect.Snapshot) {
 			s.Listeners[1].Panics, s.Listeners[1].LastPanic = 3, "runtime error: invalid memory address\ngoroutine 12"
 			s.Listeners[2].InHandler = 42 * time.Second
@@ -168,6 +188,8 @@ func screenCases() []struct {
 		{"resync/many", newFake(48211).with(resynced), typed("6")},
 		{"resync/one", newFake(1).with(lonely), typed("6")},
 		{"resync/empty", newFake(1).with(func(s *inspect.Snapshot) { s.Listeners = nil }), typed("6")},
+		{"resync/disconnected", newFake(500).with(disconnected), typed("6")},
+		{"resync/asking", newFake(500), typed("6", "p", "1", "0", "s")},
 		{"resync/unchecked", newFake(500).with(func(s *inspect.Snapshot) {
 			s.Resync = inspect.ResyncVitals{}
 			s.Listeners[2].ResyncGranted = 0
@@ -182,11 +204,29 @@ func screenCases() []struct {
 		}), typed("7")},
 		{"requests/forbidden", refused(), typed("7")},
 		{"requests/disconnected", newFake(48211).requested(14).with(disconnected), typed("7", "j", "j", "j")},
+		{"requests/watchlist", newFake(500).streamed(), typed("7")},
+		{"requests/filtered", newFake(500).requested(40), typed("7", "/", "4", "1", "0", "enter")},
+		{"requests/traffic", newFake(500).streamed().with(func(s *inspect.Snapshot) {
+			s.Traffic = &inspect.TrafficVitals{Streams: 2, Bytes: 3 << 20, Events: 31204, ByteRate: 4096, Undecodable: 2, Quarantine: []inspect.Undecodable{
+				{At: epoch.Add(-9 * time.Second), Event: "MODIFIED", Reason: "spec.name: not a string", Size: 2048},
+			}}
+		}), typed("7")},
 		{"requests/paused", newFake(500).waiting(60).with(paused), typed("7", "j")},
 
 		{"object/yaml", newFake(20), typed("3", "enter")},
 		{"object/unfolded", newFake(20), typed("3", "enter", "m")},
 		{"object/found", newFake(20), typed("3", "enter", "/", "n", "o", "d", "e", "enter")},
+		{"object/folded", newFake(20), typed("3", "enter", "j", "j", "space")},
+		{"object/buckets", newFake(20), typed("3", "i", "j")},
+		{"diff/many", newFake(20).lived(), typed("3", "d")},
+		{"diff/noise", newFake(20).lived(), typed("3", "d", "m", "h")},
+		{"diff/one", newFake(20).lived().once(), typed("3", "d")},
+		{"diff/unsupported", newFake(20), typed("3", "d")},
+		{"biography/many", newFake(20).lived(), typed("3", "b", "j")},
+		{"biography/oldest_first", newFake(20).lived(), typed("3", "b", "O")},
+		{"biography/filtered", newFake(20).lived(), typed("3", "b", "/", "k", "u", "b", "e", "l", "enter")},
+		{"biography/deleted", newFake(20).lived().without(), typed("3", "b")},
+		{"biography/empty", newFake(20).lived(), typed("3", "j", "b")},
 		{"object/absent", newFake(0).waiting(4), typed("2", "enter")},
 
 		{"findings/many", newFake(48211).with(sick), typed("8", "j", "j", "j")},

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -63,6 +64,31 @@ func wild(t *rapid.T) *fake {
 	}
 	if rapid.Bool().Draw(t, "set aside") {
 		s.Quarantine = []inspect.Quarantined{{Key: text.Draw(t, "bad key"), Stage: text.Draw(t, "stage"), Error: text.Draw(t, "bad"), Times: count.Draw(t, "times")}}
+	}
+	if rapid.Bool().Draw(t, "lived") && len(f.rows) > 0 {
+		f.lived()
+		for i := range f.lives[0].Events {
+			e := &f.lives[0].Events[i]
+			e.Type, e.Writer, e.UID, e.Skipped = text.Draw(t, "type"), text.Draw(t, "writer"), text.Draw(t, "uid"), text.Draw(t, "why")
+			e.Changed, e.Version = []string{text.Draw(t, "path"), text.Draw(t, "path")}, count.Draw(t, "version")
+			e.Waited, e.At = time.Duration(span.Draw(t, "waited")), epoch.Add(time.Duration(span.Draw(t, "at")))
+			for d := range e.Deliveries {
+				e.Deliveries[d].Handler = text.Draw(t, "to")
+			}
+		}
+		diff := inspect.Diff{Changes: []inspect.Change{
+			{Path: text.Draw(t, "changed"), From: quote(text.Draw(t, "before")), To: quote(text.Draw(t, "after"))},
+			{Path: text.Draw(t, "added"), To: json.RawMessage(text.Draw(t, "no JSON"))},
+		}}
+		f.diff = func(inspect.DiffRequest) (inspect.Diff, error) { return diff, nil }
+		f.objects[f.rows[0].Key] = inspect.Object{Key: f.rows[0].Key, JSON: quote(text.Draw(t, "object")), Indices: []inspect.ObjectIndex{{Index: text.Draw(t, "index"), Values: []string{text.Draw(t, "in")}}}}
+	}
+	if rapid.Bool().Draw(t, "ordered") {
+		f.ordered()
+	}
+	for i := range f.rows {
+		f.rows[i].Writer, f.rows[i].Rate = text.Draw(t, "writer"), rapid.Float64Range(0, 1e9).Draw(t, "row rate")
+		f.rows[i].Size, f.rows[i].NoOps, f.rows[i].Compared = int(count.Draw(t, "size")>>1), count.Draw(t, "no-ops"), count.Draw(t, "compared")
 	}
 	outcomes := []inspect.Outcome{inspect.OutcomeOpen, inspect.OutcomeOK, inspect.OutcomeExpired, inspect.OutcomeFailed, "unheard of"}
 	for i := range rapid.IntRange(0, 30).Draw(t, "requests") {
@@ -129,6 +155,7 @@ func checkScreen(content string, w, h int) error {
 func TestEveryScreenFillsTheTerminal(t *testing.T) {
 	keys := []string{
 		"0", "1", "2", "3", "4", "5", "6", "7", "8", "j", "k", "g", "G", "h", "l", "pgup", "pgdown", "ctrl+d", "ctrl+u", "enter", "esc", "/", "o", "m", "n", "N",
+		"d", "b", "y", "i", "w", "F", "v", "R", "p", "H", "L", "Z", "O", "<", ">", "+", "-",
 		"tab", "shift+tab", "?", "f", "r", "space", "s", "S", "x", "é", "[", "]",
 	}
 	keymap := defaultKeymap(t)
@@ -279,4 +306,12 @@ func TestHandlerColumnsGoInOrder(t *testing.T) {
 	if dropped != len(gone) {
 		t.Errorf("only %v went", gone[:dropped])
 	}
+}
+
+func quote(s string) json.RawMessage {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }

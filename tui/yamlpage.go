@@ -30,7 +30,7 @@ func (y *yamlPage) headHeight(d *document) int {
 
 // bucketsOf names the buckets of one index that hold the object.
 func bucketsOf(t *theme, i inspect.ObjectIndex, drop int) segment {
-	parts := []part{{t.muted, indexName(i.Index) + " "}}
+	parts := []part{{t.muted, inspect.IndexName(i.Index) + " "}}
 	if len(i.Values) == 0 {
 		parts = append(parts, part{t.faint, "no bucket"})
 	}
@@ -38,7 +38,7 @@ func bucketsOf(t *theme, i inspect.ObjectIndex, drop int) segment {
 		if n > 0 {
 			parts = append(parts, part{t.faint, ", "})
 		}
-		parts = append(parts, bucketName(t, v))
+		parts = append(parts, bucketName(t, i.Index, v))
 	}
 	return segment{parts: parts, drop: drop}
 }

@@ -22,11 +22,11 @@
 //	handler-stuck       one call of 10s that usually take half of that or less;
 //	                    an error after a minute
 //	resync-storm        objects × mean handler time > granted period; an info
-//	                    until a round has been seen
+//	                    until part of a round has been seen
 //	growing-backlog     pending grows for 15s, not in one step, and more arrives
 //	                    than is worked off; an error when a minute behind
 //	handler-panics      a panic within the last 5m
-//	hot-key             1 update a second of which 95 % change nothing; or two
+//	hot-key             1 update a second of which 95 % change nothing; or
 //	                    writers who take turns, every two seconds
 //	identity-changed    another UID under a key, told as an update
 //	quarantined         an object set aside within the last 10m

@@ -58,8 +58,9 @@ func roundCost(s *inspect.Snapshot, l *inspect.ListenerVitals) time.Duration {
 const resyncEnds = 0.8
 
 // resyncStorm compares what a resync round costs with its period, before it has
-// happened. Until a handler has been given a whole round, the cost is reckoned
-// from its other calls, which may take longer than one with nothing new: an info.
+// happened. Until a handler has been given part of a round, the cost is
+// reckoned from its other calls, which may take longer than one with nothing new:
+// an info.
 func (w *Watcher) resyncStorm(s *inspect.Snapshot) (found []Finding) {
 	for i := range s.Listeners {
 		l := &s.Listeners[i]
@@ -81,7 +82,7 @@ func (w *Watcher) resyncStorm(s *inspect.Snapshot) (found []Finding) {
 			Title:    "A resync takes handler " + clean(l.Name) + " longer than its period: it is never done, and real changes wait behind it.",
 			Evidence: []string{
 				"a round is " + counted(s.Store.Objects, "object", "objects") + " × " + short(seconds(1/l.BusyRate)) + " = " + short(round) + ", the period " + short(l.ResyncGranted),
-				"period asked " + period(l.ResyncAsked) + ", granted " + period(l.ResyncGranted) + ", seen " + period(l.ResyncSeen),
+				"period asked " + period(l.ResyncAsked) + ", granted " + period(l.ResyncGranted) + ", seen " + seen(l.ResyncSeen),
 				count(l.Pending) + " pending, behind " + short(l.Behind),
 				"resync is " + percent(l.Causes.Resync, l.Causes.Total()) + " of " + counted(l.Causes.Total(), "call", "calls"),
 			},
@@ -90,7 +91,7 @@ func (w *Watcher) resyncStorm(s *inspect.Snapshot) (found []Finding) {
 		if l.ResyncSkipped > 0 {
 			f.Evidence = append(f.Evidence, counted(l.ResyncSkipped, "round was", "rounds were")+" left out because it was still busy")
 		}
-		if l.Causes.Resync == 0 || l.Causes.Resync < uint64(s.Store.Objects/2) {
+		if l.Causes.Resync == 0 || l.Causes.Resync < uint64(s.Store.Objects)/4 {
 			f.Severity = Info
 			f.Title = "A resync will take handler " + clean(l.Name) + " longer than its period, if its calls take as long as others."
 		}
@@ -168,6 +169,14 @@ func timePerCall(l *inspect.ListenerVitals) string {
 func causes(l *inspect.ListenerVitals) string {
 	cause, n := l.Causes.Largest()
 	return "mostly called for " + cause.String() + ": " + percent(n, l.Causes.Total()) + " of " + counted(l.Causes.Total(), "call", "calls")
+}
+
+// seen writes the distance of two rounds, if there have been two.
+func seen(d time.Duration) string {
+	if d <= 0 {
+		return "not yet"
+	}
+	return short(d)
 }
 
 func period(d time.Duration) string {

@@ -83,7 +83,7 @@ func TestAResyncThatCannotBeDoneInTimeIsAStorm(t *testing.T) {
 
 	l.Causes.Resync = 1000
 	p.pass(time.Second, nil)
-	f := p.has(Warning, ResyncStorm, "audit", "never done", "period asked 2.0s, granted 2.0s, seen none", "resync is 17 %")
+	f := p.has(Warning, ResyncStorm, "audit", "never done", "period asked 2.0s, granted 2.0s, seen not yet", "resync is 17 %")
 	if f.Place != PlaceResync {
 		t.Errorf("seen at %s", f.Place)
 	}

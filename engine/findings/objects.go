@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -17,18 +18,20 @@ const (
 	// to mean anything.
 	noOpShare     = 0.95
 	comparedLeast = 20
-	// Two writers that take turns once every two seconds over the last minute
-	// fight; the writers of a pod that starts take turns a few times and stop.
-	fightRate  = 0.5
-	fightTurns = 6
+	// Writers that take turns once every two seconds over the last minute fight;
+	// those of a pod that starts take turns a few times and stop. The rate begins
+	// high, so some updates have to have been seen.
+	fightRate    = 0.5
+	fightTurns   = 6
+	fightUpdates = 20
 	// hotEnds is the share of a rate below which a hot key has cooled down.
 	hotEnds = 0.5
 	// maxHot bounds how many keys are reported.
 	maxHot = 8
 )
 
-// hotKey reports keys that are written all the time: for nothing, or by two
-// writers that undo each other's work.
+// hotKey reports keys that are written all the time: for nothing, or by writers
+// that undo each other's work.
 func (w *Watcher) hotKey(s *inspect.Snapshot) (found []Finding) {
 	for i := range s.Hot[:min(len(s.Hot), maxHot)] {
 		h := &s.Hot[i]
@@ -51,21 +54,23 @@ func (w *Watcher) hotKey(s *inspect.Snapshot) (found []Finding) {
 	return found
 }
 
-// fights says whether two writers take turns at what they write.
+// fights says whether writers take turns at what they write. There may be more
+// than two: a key that is fought over is written by its owners, too.
 func fights(h *inspect.HotKey, ease float64) bool {
-	return len(h.Writers) == 2 && h.Turns >= fightTurns && len(h.Paths) > 0 && h.Rate >= fightRate*ease
+	return len(h.Writers) > 1 && h.Turns >= fightTurns && h.Updates >= fightUpdates && len(h.Paths) > 0 && h.Rate >= fightRate*ease
 }
 
 func fight(h *inspect.HotKey) Finding {
-	a, b := clean(h.Writers[0]), clean(h.Writers[1])
-	if b < a {
-		a, b = b, a // whoever was last, it is the same fight
+	names := make([]string, 0, 3)
+	for _, n := range h.Writers[:min(len(h.Writers), cap(names))] {
+		names = append(names, clean(n))
 	}
+	slices.Sort(names) // whoever was last, it is the same fight
 	f := Finding{
-		Title: "Two writers take turns at " + clean(h.Key) + ": " + a + " and " + b + ".",
+		Title: counted(len(h.Writers), "writer takes", "writers take") + " turns at " + clean(h.Key) + ": " + enumerate(names, 3) + ".",
 		Evidence: []string{
-			a + "↔" + b + " on " + clean(h.Paths[0]) + ", " + hertz(h.Rate),
-			"the last " + counted(h.Turns+1, "version", "versions") + " came from one and the other in turn",
+			strings.Join(names, "↔") + " on " + clean(h.Paths[0]) + ", " + hertz(h.Rate),
+			"each of the last " + counted(h.Turns+1, "version", "versions") + " came from another one than the version before",
 			updates(h),
 		},
 		Next: "Let one of them own the field: with server-side apply a conflict would name the other. The object's biography shows every turn.",

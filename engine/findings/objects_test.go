@@ -46,9 +46,9 @@ func TestTwoWritersWhoTakeTurns(t *testing.T) {
 	}
 	for name, cool := range map[string]func(*inspect.HotKey){
 		"seldom":               func(h *inspect.HotKey) { h.Rate = fightRate * 0.99 },
+		"few updates so far":   func(h *inspect.HotKey) { h.Updates = fightUpdates - 1 },
 		"few turns":            func(h *inspect.HotKey) { h.Turns = fightTurns - 1 },
 		"one writer":           func(h *inspect.HotKey) { h.Writers = h.Writers[:1] },
-		"several writers":      func(h *inspect.HotKey) { h.Writers = []string{"a", "b", "c"} },
 		"nothing they changed": func(h *inspect.HotKey) { h.Paths = nil },
 	} {
 		h := hot
@@ -61,7 +61,10 @@ func TestTwoWritersWhoTakeTurns(t *testing.T) {
 	}
 	p.s.Hot = []inspect.HotKey{hot}
 	p.pass(time.Second, nil)
-	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas, 1.9 Hz", "the last 10 versions")
+	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas, 1.9 Hz", "2 writers take turns", "each of the last 10 versions")
+	p.s.Hot[0].Writers = []string{"kubelet", "keda", "argocd"} // one of its owners, in between
+	p.pass(time.Second, nil)
+	p.has(Warning, HotKey, "ns/web", "3 writers take turns", "argocd↔keda↔kubelet on .spec.replicas")
 	p.s.Hot = nil
 	p.pass(time.Second, nil)
 	p.none()
