@@ -290,7 +290,9 @@ func TestControlCharactersReachNoTerminal(t *testing.T) {
 		}
 		for name, text := range map[string]string{"stdout": got.stdout, "stderr": got.stderr} {
 			// The YAML encoder can't be told to escape more than control characters.
-			turns := func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) && (format == "json" || name == "stderr") }
+			turns := func(r rune) bool {
+				return unicode.Is(unicode.Bidi_Control, r) && (format == "json" || name == "stderr")
+			}
 			if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && unicode.IsControl(r) || turns(r) }); i >= 0 {
 				t.Errorf("%s, %s: %q", format, name, text[i:min(i+40, len(text))])
 			}
