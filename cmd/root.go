@@ -76,7 +76,44 @@ cluster is shown. A resource with the name of a command follows a --.`, "\t", ""
 	source.add(root)
 	screen.add(root)
 	root.AddCommand(p.snapshotCommand(), p.doctorCommand(), p.keysCommand(), infoCommand(), versionCommand())
+	root.SetHelpCommand(helpCommand(root))
 	return root
+}
+
+// helpCommand is cobra's, but for names that are no command's: cobra prints the
+// help of the root, which takes any argument, as if all were well.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:    "help [COMMAND]",
+		Short:  "Print the help of a command",
+		Hidden: true,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return commandNames(root), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err == nil && len(rest) == 0 {
+				c.InitDefaultHelpFlag()
+				return c.Help()
+			}
+			name, hint := strings.Join(args, " "), "there are "+strings.Join(commandNames(root), ", ")
+			if near := cluster.Near(name, commandNames(root)); len(near) > 0 {
+				hint = fmt.Sprintf("did you mean %q?", root.CommandPath()+" help "+near[0])
+			}
+			return fmt.Errorf("help %q: there is no such command; %s", name, hint)
+		},
+	}
+}
+
+// commandNames are the names of the commands that are offered.
+func commandNames(root *cobra.Command) []string {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
 
 // nearCommands adds to an error about an unknown resource the commands that may
@@ -85,12 +122,7 @@ func nearCommands(root *cobra.Command, args []string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var commands []string
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() {
-			commands = append(commands, c.Name())
-		}
-	}
+	commands := commandNames(root)
 	var near []string
 	for _, arg := range args {
 		if !strings.Contains(err.Error(), strconv.Quote(arg)) {

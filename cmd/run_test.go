@@ -146,7 +146,7 @@ func TestCommandLinesThatAreWrong(t *testing.T) {
 		{"steady", 1, `error: "steady" is a scenario of the simulated cluster, not a resource; did you mean --demo=steady?`},
 		{"--demo steady", 1, `error: "steady" is a scenario of the simulated cluster, not a resource; did you mean --demo=steady?`},
 		{"snapshot --demo steady", 1, `error: "steady" is a scenario of the simulated cluster`},
-		{"snapshot --demo=unsteady", 1, `error: --demo: no scenario is called "unsteady"; there are steady, slow-handler, resync-storm, expired, hot-key, recreated` + "\n"},
+		{"snapshot --demo=unsteady", 1, `error: --demo: no scenario is called "unsteady"; did you mean steady? There are steady, slow-handler, resync-storm, expired, hot-key, recreated` + "\n"},
 		{"--demo hot-key", 1, `error: "hot-key" is a scenario of the simulated cluster, not a resource; did you mean --demo=hot-key?`},
 		{"snapshot --demo --context prod", 1, "error: the simulated cluster has no use for --context"},
 		{"snapshot --demo --projection metadata", 1, "error: --projection metadata: the simulated cluster has typed objects only"},
@@ -171,6 +171,19 @@ func TestCommandLinesThatAreWrong(t *testing.T) {
 		{"snapshot --demo pods/a -A", 1, `error: pods/a is one object of one namespace: `},
 		{"snapshot --server " + up + " pods/a -l app=web", 1, `error: pods/a is one object by its name: a label selector has nothing to choose from` + "\n"},
 		{"snapshot --demo pods/a -l app=web", 1, `error: pods/a is one object by its name: `},
+
+		{"snapshot --server ftp://x", 1, `error: server "ftp://x": its address begins with https:// or http://` + "\n"},
+		{"snapshot --server http://127.0.0.1:99999", 1, `error: server "http://127.0.0.1:99999": its port is none` + "\n"},
+		{"snapshot --server :::", 1, `error: server ":::": `},
+		{"snapshot --server " + up + " --certificate-authority " + missing, 1, "error: preparing to connect: unable to read certificate-authority " + missing},
+		{"snapshot --server " + up + " po:ds", 1, `error: resource "po:ds": the name of a resource has letters, digits, "-" and "."` + "\n"},
+		{"snapshot --demo pods/a/b", 1, `error: resource "pods/a/b": one object is written TYPE/NAME, as in pods/web-0` + "\n"},
+		{"snapshot --demo pods/", 1, `error: resource "pods/": one object is written TYPE/NAME, as in pods/web-0` + "\n"},
+		{"snapshot --demo pods,", 1, `error: resource "pods,": a name is missing` + "\n"},
+		{"snapshot --demo=wrong", 1, `error: --demo: no scenario is called "wrong"; there are steady, slow-handler, `},
+		{"snapshot --demo=hotkey", 1, `error: --demo: no scenario is called "hotkey"; did you mean hot-key? There are steady, slow-handler, `},
+		{"help snapshto", 1, `error: help "snapshto": there is no such command; did you mean "informeter help snapshot"?` + "\n"},
+		{"help snapshot now", 1, `error: help "snapshot now": there is no such command; there are `},
 
 		{"completion tcsh", 1, `error: completion "tcsh": use bash, fish, powershell or zsh` + "\n"},
 		{"completion bash now", 1, `error: unknown command "now" for "informeter completion bash"`},
@@ -303,6 +316,15 @@ func TestCompletionScripts(t *testing.T) {
 	}
 	if got := run(t, "completion"); got.code != 0 || !strings.Contains(got.stdout, "powershell") {
 		t.Errorf("without a shell: code %d\n%s", got.code, got.stdout)
+	}
+}
+
+func TestHelpOfACommand(t *testing.T) {
+	isolate(t)
+	for args, want := range map[string]string{"help": "informeter COMMAND", "help snapshot": "informeter snapshot [RESOURCE...]"} {
+		if got := run(t, strings.Fields(args)...); got.code != 0 || !strings.Contains(got.stdout, want) {
+			t.Errorf("%s: code %d, %s%s", args, got.code, got.stdout, got.stderr)
+		}
 	}
 }
 

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -128,9 +131,9 @@ func load(getter genericclioptions.RESTClientGetter) (*rest.Config, clientcmdapi
 	}
 	config, err := getter.ToRESTConfig()
 	if err != nil {
-		return nil, raw, fmt.Errorf("reading the kubeconfig: %w", err)
+		return nil, raw, fmt.Errorf("preparing to connect: %s", strings.TrimPrefix(err.Error(), "invalid configuration: "))
 	}
-	return config, raw, nil
+	return config, raw, checkAddress(config.Host)
 }
 
 // checkTimeout returns an error if --request-timeout says no time; client-go
@@ -139,6 +142,29 @@ func checkTimeout(flags *genericclioptions.ConfigFlags) error {
 	text := value(flags.Timeout)
 	if d, err := clientcmd.ParseTimeout(text); text != "" && (err != nil || d < 0) {
 		return fmt.Errorf("--request-timeout %q: give seconds, or a number with a unit as in 30s or 2m", text)
+	}
+	return nil
+}
+
+// checkAddress returns an error if no server can have that address: it would be
+// tried again and again.
+func checkAddress(host string) error {
+	address, _, err := rest.DefaultServerURL(host, "", schema.GroupVersion{}, true)
+	if broken := (*url.Error)(nil); errors.As(err, &broken) {
+		err = broken.Err // without the address, which has been changed
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("server %q: %w", host, err)
+	case address.Scheme != "https" && address.Scheme != "http":
+		return fmt.Errorf("server %q: its address begins with https:// or http://", host)
+	case address.Hostname() == "":
+		return fmt.Errorf("server %q: its address names no host", host)
+	}
+	if port := address.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return fmt.Errorf("server %q: its port is none", host)
+		}
 	}
 	return nil
 }

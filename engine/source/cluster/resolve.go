@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,6 +32,8 @@ func parse(args []string) ([]ask, error) {
 			switch {
 			case resource == "":
 				return nil, fmt.Errorf("resource %q: a name is missing", arg)
+			case strings.ContainsFunc(resource, notInNames):
+				return nil, fmt.Errorf(`resource %q: the name of a resource has letters, digits, "-" and "."`, word)
 			case single && (object == "" || strings.Contains(object, "/")):
 				return nil, fmt.Errorf("resource %q: one object is written TYPE/NAME, as in pods/web-0", word)
 			case named && !single:
@@ -41,6 +44,11 @@ func parse(args []string) ([]ask, error) {
 		}
 	}
 	return asks, nil
+}
+
+// notInNames says whether no resource's name has a character.
+func notInNames(r rune) bool {
+	return r != '-' && r != '.' && (r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r))
 }
 
 // target is a resource found.

@@ -306,8 +306,9 @@ func TestSourcesNamesWhatIsNear(t *testing.T) {
 		"noodes":      "did you mean nodes?",
 		"nods":        "did you mean pods or nodes?",
 		"secrets":     "it has pods, deployments.apps, replicasets.apps, nodes",
-		"":            "it has pods",
-		"pods/":       "names no object",
+		"":            "a name is missing",
+		"pods/a,b":    "a second object is written pods/b",
+		"pods/":       "one object is written TYPE/NAME",
 	} {
 		_, err := c.Sources([]string{arg}, "")
 		if err == nil || !strings.Contains(err.Error(), want) {

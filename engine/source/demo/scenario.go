@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -108,5 +109,12 @@ func findScenario(name string) (Scenario, error) {
 		}
 		names[i] = s.Name
 	}
-	return Scenario{}, fmt.Errorf("no scenario is called %q; there are %s", name, strings.Join(names, ", "))
+	meant := ""
+	for _, n := range names {
+		if _, alike := slip(strings.ToLower(name), n); alike {
+			meant = "did you mean " + n + "? There"
+			break
+		}
+	}
+	return Scenario{}, fmt.Errorf("no scenario is called %q; %s are %s", name, cmp.Or(meant, "there"), strings.Join(names, ", "))
 }

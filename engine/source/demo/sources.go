@@ -21,10 +21,16 @@ func (c *Cluster) Sources(names []string, namespace string) ([]source.Source, er
 	for _, arg := range names {
 		last, one := "", false
 		for name := range strings.SplitSeq(arg, ",") {
-			if one && !strings.Contains(name, "/") {
+			typeName, object, single := strings.Cut(name, "/")
+			switch {
+			case typeName == "":
+				return nil, fmt.Errorf("resource %q: a name is missing", arg)
+			case single && (object == "" || strings.Contains(object, "/")):
+				return nil, fmt.Errorf("resource %q: one object is written TYPE/NAME, as in pods/web-0", name)
+			case one && !single:
 				return nil, fmt.Errorf("resource %q: a second object is written %s/%s, and another resource apart", arg, last, name)
 			}
-			last, _, one = strings.Cut(name, "/")
+			last, one = typeName, single
 			s, err := c.source(name, cmp.Or(namespace, c.options.Namespace))
 			if err != nil {
 				return nil, err
@@ -39,9 +45,6 @@ func (c *Cluster) Sources(names []string, namespace string) ([]source.Source, er
 
 func (c *Cluster) source(arg, namespace string) (source.Source, error) {
 	typeName, name, one := strings.Cut(arg, "/")
-	if one && name == "" {
-		return source.Source{}, fmt.Errorf("%q names no object; say %s, or %s/NAME", arg, typeName, typeName)
-	}
 	r, err := findResource(typeName)
 	if err != nil {
 		return source.Source{}, err
