@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"slices"
 	"time"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -44,7 +45,7 @@ type backlog struct{ kept []sample }
 
 func (b *backlog) add(s sample) {
 	for len(b.kept) > 0 && s.at.Sub(b.kept[0].at) > oldSample {
-		b.kept = b.kept[1:]
+		b.kept = slices.Delete(b.kept, 0, 1)
 	}
 	if n := len(b.kept); n > 0 {
 		last := b.kept[n-1]
@@ -56,7 +57,7 @@ func (b *backlog) add(s sample) {
 	}
 	b.kept = append(b.kept, s)
 	if n := len(b.kept) - maxSamples; n > 0 {
-		b.kept = append(b.kept[:0:0], b.kept[n:]...)
+		b.kept = slices.Delete(b.kept, 0, n)
 	}
 }
 
@@ -126,7 +127,7 @@ func (w *Watcher) growingBacklog(s *inspect.Snapshot) (found []Finding) {
 	for i := range s.Listeners {
 		l := &s.Listeners[i]
 		m := w.handlers[l.Name]
-		if m == nil || l.BusyRate <= 0 || l.Behind < noticeable || w.goesOn(HandlerStuck, l.Name) || w.storms(l) {
+		if m == nil || l.BusyRate <= 0 || l.Behind < noticeable || w.has(HandlerStuck, l.Name) || w.storms(l) {
 			continue
 		}
 		g, known := m.growth()
@@ -162,9 +163,8 @@ func (w *Watcher) growingBacklog(s *inspect.Snapshot) (found []Finding) {
 
 // storms says whether a handler's backlog is a resync storm.
 func (w *Watcher) storms(l *inspect.ListenerVitals) bool {
-	f := w.found[identity{ResyncStorm, clean(l.Name)}]
 	cause, _ := l.Causes.Largest()
-	return f != nil && f.At.Equal(w.at) && f.Severity > Info && cause == inspect.CauseResync
+	return cause == inspect.CauseResync && w.has(ResyncStorm, l.Name)
 }
 
 // prediction says where the backlog is in a while.

@@ -2,6 +2,7 @@ package findings_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"sync"
@@ -19,7 +20,13 @@ import (
 
 func TestMain(m *testing.M) {
 	// What reflectors warn of is what the tests are about.
-	klog.LogToStderr(false)
+	flags := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(flags)
+	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL"} {
+		if err := flags.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
 	klog.SetOutput(io.Discard)
 	m.Run()
 }

@@ -53,6 +53,7 @@
 // Callers observe about once a second: rules that look for a trend take longer
 // if they are shown less. They must not share a Watcher between goroutines.
 //
-// Cost: an observation takes some ten microseconds. A Watcher keeps 256 requests,
-// 24 samples a handler and at most 128 findings, whatever the informer holds.
+// Cost: an observation takes some tens of microseconds, and about ten more for
+// each finding. A Watcher keeps 256 requests, 24 samples a handler and at most 128
+// findings, whatever the informer holds.
 package findings

@@ -48,7 +48,7 @@ func (w *Watcher) notSynced(s *inspect.Snapshot) []Finding {
 		return nil
 	case i.Synced:
 		return w.handlersNotSynced(s)
-	case w.explained(s, ListForbidden, WatchForbidden, RequestsFailing, EndMarkerMissing, Expired):
+	case w.explained(ListForbidden, WatchForbidden, RequestsFailing, EndMarkerMissing, Expired):
 		return nil
 	}
 	still := w.sync.still(s)
@@ -115,7 +115,7 @@ func (w *Watcher) handlersNotSynced(s *inspect.Snapshot) (found []Finding) {
 	for n := range s.Listeners {
 		l := &s.Listeners[n]
 		m := w.handlers[l.Name]
-		if m == nil || l.Synced || l.Removing || l.InitialDelivered >= l.InitialTotal {
+		if m == nil || l.Synced || l.Removing || l.InitialDelivered >= l.InitialTotal || w.has(HandlerStuck, l.Name) {
 			continue
 		}
 		since := m.first

@@ -24,13 +24,20 @@ const noEndMarker = "without its end marker"
 
 // explained says whether one of the rules has found something that goes on and
 // is worse than an info.
-func (w *Watcher) explained(s *inspect.Snapshot, rules ...string) bool {
+func (w *Watcher) explained(rules ...string) bool {
 	for _, r := range rules {
-		if f := w.found[identity{r, ""}]; f != nil && f.At.Equal(s.At) && f.Severity > Info {
+		if w.has(r, "") {
 			return true
 		}
 	}
 	return false
+}
+
+// has says whether a rule that was asked before has found a subject to be in
+// more than an info now.
+func (w *Watcher) has(rule, subject string) bool {
+	f := w.found[identity{rule, clean(subject)}]
+	return f != nil && f.At.Equal(w.at) && f.Severity > Info
 }
 
 // failingSince returns when the first of the failures began that the reflector
@@ -202,7 +209,7 @@ const (
 func (w *Watcher) requestsFailing(s *inspect.Snapshot) []Finding {
 	r := &s.Reflector
 	if r.Error == "" || r.Failures < failuresMany ||
-		w.explained(s, ListForbidden, WatchForbidden, Expired, ShortWatches, EndMarkerMissing) {
+		w.explained(ListForbidden, WatchForbidden, Expired, ShortWatches, EndMarkerMissing) {
 		return nil
 	}
 	since, last := w.failingSince(s)

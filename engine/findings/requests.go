@@ -223,7 +223,7 @@ const (
 // relistLoop reports lists that follow one another, unless what makes them do so
 // is reported already. Lists that were asked for do not count.
 func (w *Watcher) relistLoop(s *inspect.Snapshot) []Finding {
-	if w.explained(s, ListForbidden, WatchForbidden, Expired, ShortWatches) {
+	if w.explained(ListForbidden, WatchForbidden, Expired, ShortWatches) {
 		w.relistsFrom = s.At
 	}
 	all := w.requests.within(s.At, relistWindow)

@@ -337,3 +337,15 @@ func TestEveryRuleIsNamedOnce(t *testing.T) {
 		seen[r.Name] = true
 	}
 }
+
+func TestCleanTextStaysAsItIs(t *testing.T) {
+	for _, s := range []string{"", " ", "a", "a b", " a", "a ", "a  b", "é", "a\tb", "~", "\x7f", strings.Repeat("x", longestText-1), strings.Repeat("x", longestText+1)} {
+		slow := clean("é" + s)[len("é"):]
+		if tidy(s) && slow != s {
+			t.Errorf("%q is tidy and would be %q", s, slow)
+		}
+		if once := clean(s); clean(once) != once {
+			t.Errorf("%q becomes %q and then %q", s, once, clean(once))
+		}
+	}
+}

@@ -15,6 +15,9 @@ const longestText = 300
 // clean makes foreign text fit for one line: what is no text becomes a space,
 // and what is too long is cut.
 func clean(s string) string {
+	if tidy(s) {
+		return s
+	}
 	if len(s) > 4*longestText {
 		s = s[:4*longestText] // no character is longer than four bytes
 	}
@@ -29,6 +32,20 @@ func clean(s string) string {
 		return string(runes[:longestText-1]) + "…"
 	}
 	return s
+}
+
+// tidy says whether s is what clean would make of it: of printable ASCII, words
+// with one space between them, and short.
+func tidy(s string) bool {
+	if len(s) > longestText || s != "" && (s[0] == ' ' || s[len(s)-1] == ' ') {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
+			return false
+		}
+	}
+	return true
 }
 
 // firstLine is the first line of s that says something.
