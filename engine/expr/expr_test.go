@@ -54,6 +54,10 @@ func loose(t testing.TB, obj any) *unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return looseOf(fields)
+}
+
+func looseOf(fields map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: fields}
 }
 

@@ -15,6 +15,10 @@ import (
 // path is a compiled JSONPath. Fields, elements and wildcards, which is what most
 // paths are made of, are followed by the view; where there is more to it, such as
 // a filter, jsonpath evaluates what lies below the fields the path begins with.
+//
+// Unlike jsonpath, which gives up where one of several lists is empty or too
+// short, and makes numbers of a text's bytes for a wildcard, the view goes on with
+// the other lists, and finds nothing in a text.
 type path struct {
 	view *view
 	text string
@@ -181,7 +185,10 @@ func (p *path) values(obj any) (values []string, err error) {
 		}
 		return err
 	})
-	return values, err
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
 }
 
 // follow calls the function with everything that the steps lead to from rv.
@@ -253,7 +260,7 @@ func (p *path) evaluate(root reflect.Value) ([]string, error) {
 	results, err := j.FindResults(below)
 	if err != nil {
 		// Some of its state may be left over: not for the next one.
-		if strings.Contains(err.Error(), "array index out of bounds") {
+		if outOfBounds(err) {
 			return nil, nil // missing, as a field can be
 		}
 		return nil, fmt.Errorf("%s: %w", p.text, err)
@@ -274,6 +281,12 @@ func (p *path) evaluate(root reflect.Value) ([]string, error) {
 		}
 	}
 	return values, nil
+}
+
+// outOfBounds says whether a list was not as long as the path would have it, of
+// which jsonpath makes an error even where missing keys are none.
+func outOfBounds(err error) bool {
+	return strings.Contains(err.Error(), "array index out of bounds")
 }
 
 // text1 returns a resolved value as text; none for null.
