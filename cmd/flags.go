@@ -53,7 +53,7 @@ func (f *sourceFlags) add(c *cobra.Command) {
 	f.set.Lookup("demo").NoOptDefVal = demo.Steady
 	f.set.StringVar(&f.queue, "queue", queueWords()[0], "Run on this queue: deltafifo, which compresses per key, or inorder, which keeps every event")
 	f.set.BoolVar(&f.strict, "strict", false, "Work as stock client-go does: the inorder queue, no spacing of watches, deadlines or quarantine; a handler or built-in index that panics ends the program")
-	f.set.StringArrayVar(&f.indices, "index", nil, "Add an index NAME=EXPR; EXPR is label:KEY, a JSONPath as {.spec.nodeName}, or cel:EXPRESSION over object. May be repeated")
+	f.set.StringArrayVar(&f.indices, "index", nil, "Add an index `NAME=EXPR`: EXPR is label:KEY, a JSONPath as {.spec.nodeName}, or cel: and a CEL expression over object. May be repeated")
 	f.set.DurationVar(&f.resync, "resync", 0, "Add a handler that asks for a resync this often, as in 30s")
 	f.set.StringVar(&f.logFile, "log-file", "", "Append what client-go logs to this file")
 	f.addCompletions(c)

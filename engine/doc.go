@@ -50,6 +50,8 @@
 //     cache.DeletedFinalStateUnknown with the last state known.
 //   - If a handler's registration has synced, the store has been given one full
 //     list and this handler all of it.
+//   - If an index is added by expression, it has what the store has, before and
+//     after; objects the expression fails on are counted and left out of it.
 //   - If Run has returned, every goroutine has ended.
 //   - If an object has no key, its transform fails, or it cannot be applied, it
 //     is set aside and listed with the reason; its neighbours go on, and what the

@@ -60,8 +60,8 @@ type Options struct {
 	Indexers cache.Indexers
 	Queue    Queue
 	// Strict is stock client-go v0.37.2 in every observable: the InOrder queue,
-	// no hardening, an index function that fails ends the process, a delta that
-	// cannot be applied is not tried again.
+	// no hardening, an index function that fails ends the process unless it was
+	// made from an expression, a delta that cannot be applied is not tried again.
 	Strict bool
 	// Registry, if not nil, is where the informer can be found.
 	Registry *Registry

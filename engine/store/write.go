@@ -188,9 +188,18 @@ func (x *Indexer) said(i int) []outcome {
 // askOne asks one index about the object stored under key, and sometimes looks at
 // the clock.
 func (x *Indexer) askOne(ix *index, key string, obj any) outcome {
-	if ix.cost.due() {
-		defer ix.cost.record(time.Now())
+	if !ix.cost.due() {
+		return x.callOne(ix, key, obj)
 	}
+	began := time.Now()
+	o := x.callOne(ix, key, obj)
+	ix.cost.record(began)
+	return o
+}
+
+// callOne asks one index about the object stored under key. Where failures are not
+// contained, they panic.
+func (x *Indexer) callOne(ix *index, key string, obj any) outcome {
 	if ix.contained || x.opts.IndexFailure == Contain {
 		return ix.call(obj)
 	}
