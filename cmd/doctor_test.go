@@ -51,6 +51,8 @@ func TestDoctorFindsWhatEachScenarioIsAbout(t *testing.T) {
 		{demo.SlowHandler, findings.GrowingBacklog, exitFound},
 		{demo.ResyncStorm, findings.ResyncStorm, exitFound},
 		{demo.Expired, findings.Expired, exitOK}, // one 410 is no problem
+		{demo.HotKey, findings.HotKey, exitFound},
+		{demo.Recreated, findings.IdentityChanged, exitFound},
 	} {
 		t.Run(want.scenario, func(t *testing.T) {
 			e := examineDemo(t, want.scenario, 30*time.Second)

@@ -117,6 +117,8 @@ func TestEachScenarioShowsWhatItIsAbout(t *testing.T) {
 		demo.SlowHandler: {findings.GrowingBacklog, "billing-export", findings.Warning, 30 * time.Second},
 		demo.ResyncStorm: {findings.ResyncStorm, "search-indexer", findings.Warning, time.Minute},
 		demo.Expired:     {findings.Expired, "", findings.Info, time.Minute},
+		demo.HotKey:      {findings.HotKey, "*", findings.Warning, 30 * time.Second},
+		demo.Recreated:   {findings.IdentityChanged, "*", findings.Warning, time.Minute},
 	} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()

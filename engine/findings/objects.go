@@ -42,7 +42,7 @@ func (w *Watcher) hotKey(s *inspect.Snapshot) (found []Finding) {
 		var f Finding
 		switch {
 		case fights(h, ease):
-			f = fight(h)
+			f = fight(h, w.rivals.of(h))
 		case h.Compared >= comparedLeast && float64(h.NoOps) >= noOpShare*float64(h.Compared) && h.Rate >= noOpRate*ease:
 			f = noOps(h)
 		default:
@@ -54,26 +54,60 @@ func (w *Watcher) hotKey(s *inspect.Snapshot) (found []Finding) {
 	return found
 }
 
-// fights says whether writers take turns at what they write. There may be more
-// than two: a key that is fought over is written by its owners, too.
+// rivals counts, by key, how often a writer was one of the last two when looked
+// at. A key that two fight over is written by its owners now and then, too.
+type rivals map[string]map[string]int
+
+// maxRivals bounds how many writers of a key are counted.
+const maxRivals = 16
+
+func (r *rivals) observe(s *inspect.Snapshot) {
+	was := *r
+	*r = make(rivals, maxHot)
+	for i := range s.Hot[:min(len(s.Hot), maxHot)] {
+		h := &s.Hot[i]
+		counts := was[h.Key]
+		if counts == nil {
+			counts = map[string]int{}
+		}
+		for _, name := range h.Writers[:min(len(h.Writers), 2)] {
+			if name = clean(name); len(counts) < maxRivals || counts[name] > 0 {
+				counts[name]++
+			}
+		}
+		(*r)[h.Key] = counts
+	}
+}
+
+// of returns the writers of a key, those who fight most first.
+func (r rivals) of(h *inspect.HotKey) []string {
+	names := make([]string, 0, len(h.Writers))
+	for _, n := range h.Writers {
+		names = append(names, clean(n))
+	}
+	counts := r[h.Key]
+	slices.SortStableFunc(names, func(a, b string) int { return counts[b] - counts[a] })
+	return names
+}
+
+// fights says whether writers take turns at what they write.
 func fights(h *inspect.HotKey, ease float64) bool {
 	return len(h.Writers) > 1 && h.Turns >= fightTurns && h.Updates >= fightUpdates && len(h.Paths) > 0 && h.Rate >= fightRate*ease
 }
 
-func fight(h *inspect.HotKey) Finding {
-	names := make([]string, 0, 3)
-	for _, n := range h.Writers[:min(len(h.Writers), cap(names))] {
-		names = append(names, clean(n))
-	}
-	slices.Sort(names) // whoever was last, it is the same fight
+func fight(h *inspect.HotKey, writers []string) Finding {
+	a, b := min(writers[0], writers[1]), max(writers[0], writers[1]) // whoever was last, it is the same fight
 	f := Finding{
-		Title: counted(len(h.Writers), "writer takes", "writers take") + " turns at " + clean(h.Key) + ": " + enumerate(names, 3) + ".",
+		Title: "Two writers take turns at " + clean(h.Key) + ": " + a + " and " + b + ".",
 		Evidence: []string{
-			strings.Join(names, "↔") + " on " + clean(h.Paths[0]) + ", " + hertz(h.Rate),
+			a + "↔" + b + " on " + clean(h.Paths[0]) + ", " + hertz(h.Rate),
 			"each of the last " + counted(h.Turns+1, "version", "versions") + " came from another one than the version before",
 			updates(h),
 		},
 		Next: "Let one of them own the field: with server-side apply a conflict would name the other. The object's biography shows every turn.",
+	}
+	if len(writers) > 2 {
+		f.Evidence = append(f.Evidence, "it was written by "+enumerate(writers[2:], 3)+", too")
 	}
 	if len(h.Paths) > 1 {
 		f.Evidence = append(f.Evidence, "changed, the most frequent first: "+paths(h.Paths))

@@ -61,10 +61,10 @@ func TestTwoWritersWhoTakeTurns(t *testing.T) {
 	}
 	p.s.Hot = []inspect.HotKey{hot}
 	p.pass(time.Second, nil)
-	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas, 1.9 Hz", "2 writers take turns", "each of the last 10 versions")
+	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas, 1.9 Hz", "Two writers take turns", "each of the last 10 versions")
 	p.s.Hot[0].Writers = []string{"kubelet", "keda", "argocd"} // one of its owners, in between
 	p.pass(time.Second, nil)
-	p.has(Warning, HotKey, "ns/web", "3 writers take turns", "argocd↔keda↔kubelet on .spec.replicas")
+	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas", "written by kubelet, too")
 	p.s.Hot = nil
 	p.pass(time.Second, nil)
 	p.none()

@@ -27,6 +27,7 @@ type Watcher struct {
 	counters map[identity]*counter
 	sync     progress
 	paused   pauseMemory
+	rivals   rivals
 	// relistsFrom is when another rule last explained why lists follow one
 	// another: those up to then do not count again.
 	relistsFrom time.Time
@@ -54,6 +55,7 @@ func (w *Watcher) Observe(s inspect.Snapshot, requests []inspect.Request) {
 	w.rememberHandlers(&s)
 	w.sync.observe(&s)
 	w.paused.observe(&s)
+	w.rivals.observe(&s)
 	present := map[identity]bool{}
 	for _, r := range rules() {
 		for _, f := range r.look(w, &s) {
