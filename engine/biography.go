@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -18,8 +19,43 @@ func (i *Informer) Biography(ctx context.Context, r inspect.BiographyRequest) (i
 	}
 	generation := i.generation.Current()
 	b, err := j.Biography(ctx, r)
+	if err != nil {
+		return b, err
+	}
 	b.Generation = generation
-	return b, err
+	i.fillDeliveries(j, &b)
+	return b, nil
+}
+
+// fillDeliveries says of each event when handlers were told of it, and lets the
+// journal remember what the listeners will overwrite.
+func (i *Informer) fillDeliveries(j *journal.Journal, b *inspect.Biography) {
+	seqs := make([]uint64, 0, len(b.Events))
+	for n := range b.Events {
+		if b.Events[n].Seq > 0 {
+			seqs = append(seqs, b.Events[n].Seq)
+		}
+	}
+	found := make(map[uint64][]inspect.Delivery, len(seqs))
+	for n, deliveries := range i.deliveriesOf(seqs) {
+		found[seqs[n]] = deliveries
+	}
+	for n := range b.Events {
+		e := &b.Events[n]
+		e.Deliveries = mergeDeliveries(e.Deliveries, found[e.Seq])
+	}
+	j.Remember(b)
+}
+
+// mergeDeliveries adds to what is found now what was known before of others.
+func mergeDeliveries(known, found []inspect.Delivery) []inspect.Delivery {
+	merged := slices.Clone(found)
+	for _, d := range known {
+		if !slices.ContainsFunc(found, func(o inspect.Delivery) bool { return o.Handler == d.Handler }) {
+			merged = append(merged, d)
+		}
+	}
+	return merged
 }
 
 // version returns a version of an object that is kept; 0 is the one in the store.

@@ -2,11 +2,13 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -141,5 +143,77 @@ func TestLabelsSelectRowsOfStoreAndBucket(t *testing.T) {
 			synctest.Wait()
 		}
 		stop()
+	})
+}
+
+func TestABiographyTellsOfWhatWasSetAside(t *testing.T) {
+	s := &script{lists: []string{"10: a@5/U1"}}
+	var release func()
+	onScript(t, s, Options{}, func(i *Informer) {
+		release = must[func()](t)(i.Open())
+		if err := i.SetTransform(func(obj any) (any, error) {
+			if obj.(*corev1.Pod).ResourceVersion == "12" || obj.(*corev1.Pod).Name == "bad" {
+				return nil, errors.New("cannot cope")
+			}
+			return obj, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}, func(t *testing.T, i *Informer) {
+		s.send("~a@11/U1", "~a@12/U1", "~a@13/U1", "+bad@14/U2")
+		synctest.Wait()
+		for key, want := range map[string]string{
+			"ns/a":   "added@5/U1, @12/U1 skipped: transform: cannot cope, updated@11/U1, updated@13/U1",
+			"ns/bad": "@14/U2 skipped: transform: cannot cope",
+		} {
+			b := must[inspect.Biography](t)(i.Biography(t.Context(), inspect.BiographyRequest{Key: key}))
+			got := toldOf(b)
+			if sortedWords(got) != sortedWords(want) || b.Exists != (key == "ns/a") {
+				t.Errorf("%s: %s, want %s", key, got, want)
+			}
+		}
+		release()
+	})
+}
+
+// sortedWords puts the events in an order: the reflector sets objects aside while
+// those before them are still in the queue.
+func sortedWords(text string) string {
+	words := strings.Split(text, ", ")
+	slices.Sort(words)
+	return strings.Join(words, ", ")
+}
+
+func TestABiographyRemembersItsDeliveries(t *testing.T) {
+	s := &script{lists: []string{"10: a@5/U1"}}
+	var release func()
+	onScript(t, s, Options{}, func(i *Informer) {
+		release = must[func()](t)(i.Open())
+		must[cache.ResourceEventHandlerRegistration](t)(i.AddNamedEventHandler("slow", &sleeper{each: time.Second}, cache.HandlerOptions{}))
+	}, func(t *testing.T, i *Informer) {
+		time.Sleep(5 * time.Second)
+		s.send("~a@11/U1", "~a@12/U1")
+		time.Sleep(1500 * time.Millisecond)
+		last := func() inspect.KeyEvent {
+			b := must[inspect.Biography](t)(i.Biography(t.Context(), inspect.BiographyRequest{Key: "ns/a"}))
+			return b.Events[len(b.Events)-1]
+		}
+		first := func() inspect.KeyEvent {
+			b := must[inspect.Biography](t)(i.Biography(t.Context(), inspect.BiographyRequest{Key: "ns/a"}))
+			return b.Events[len(b.Events)-2]
+		}
+		if d := first().Deliveries; len(d) != 1 || d[0].Handler != "slow" || d[0].Took != time.Second {
+			t.Errorf("deliveries of what was delivered = %+v", d)
+		}
+		time.Sleep(2 * time.Second)
+		if d := last().Deliveries; len(d) != 1 || d[0].Pending || d[0].Took != time.Second {
+			t.Errorf("deliveries of the last = %+v", d)
+		}
+		// The listener forgets; what was asked for stays.
+		i.processor.RecordDeliveries(false)
+		if d := first().Deliveries; len(d) != 1 || d[0].Took != time.Second {
+			t.Errorf("deliveries once forgotten = %+v", d)
+		}
+		release()
 	})
 }

@@ -109,7 +109,7 @@ func (i *Informer) replaceAll(objects []any) {
 	for _, obj := range objects {
 		key, err := i.keyFunc(obj)
 		if err != nil {
-			i.quarantined.add(stageKey, "", obj, err)
+			i.quarantined.add(stageKey, "", obj, inspect.CauseRelist, err)
 			continue
 		}
 		if _, twice := listed[key]; !twice {
@@ -136,7 +136,7 @@ func (i *Informer) notifications(batch []deltafifo.Entry) {
 	for n := range s.ops {
 		op, e := &s.ops[n], &batch[s.sources[n]]
 		if op.Err != nil {
-			i.quarantined.add(stageApply, op.Key, op.Object, op.Err)
+			i.quarantined.add(stageApply, op.Key, op.Object, e.Cause, op.Err)
 			if e.Key == op.Key { // else one of many in an entry that is not tried again
 				s.failed = append(s.failed, *e)
 			}

@@ -114,7 +114,7 @@ func TestABadObjectIsDeletedAllTheSame(t *testing.T) {
 func TestAQuarantineListsOnlyTheNewest(t *testing.T) {
 	var q quarantine
 	for n := range 3 * maxQuarantined {
-		q.add(stageTransform, fmt.Sprint(n), nil, errors.New("no"))
+		q.add(stageTransform, fmt.Sprint(n), nil, inspect.CauseWatch, errors.New("no"))
 	}
 	total, newest := q.vitals()
 	if total != 3*maxQuarantined || len(newest) != maxQuarantined || newest[0].Key != fmt.Sprint(3*maxQuarantined-1) {

@@ -123,6 +123,7 @@ func New(lw cache.ListerWatcher, example runtime.Object, o Options) *Informer {
 	if i.name == "" {
 		i.name = strings.TrimLeft(i.description(), "*")
 	}
+	i.quarantined.told = i.skip
 	i.gate = newGate(&i.generation)
 	i.store = store.New(i.keyFunc, o.Indexers, o.storeOptions())
 	i.processor = processor.New(processor.Options{

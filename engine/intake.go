@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/informeter/informeter/engine/inspect"
 )
 
 // intake stands between the reflector and the queue and keeps out what cannot be
@@ -63,7 +65,7 @@ func (in *intake) one(obj any, enqueue func(any) error) error {
 	}
 	fit, err := in.apply(obj)
 	if err != nil {
-		in.setAside(obj, err)
+		in.setAside(obj, inspect.CauseWatch, err)
 		return nil
 	}
 	return enqueue(fit)
@@ -76,7 +78,7 @@ func (in *intake) Enqueue(deltas []cache.Delta, _ func(int, error)) {
 		deltas = slices.DeleteFunc(deltas, func(d cache.Delta) bool { return d.Type != cache.Bookmark && !in.keyed(d.Object) })
 		deltas = in.applyAll(deltas)
 	}
-	in.queue.Enqueue(deltas, func(n int, err error) { in.quarantine.add(stageKey, "", deltas[n].Object, err) })
+	in.queue.Enqueue(deltas, func(n int, err error) { in.quarantine.add(stageKey, "", deltas[n].Object, inspect.CauseWatch, err) })
 }
 
 // applyAll runs the transform on many deltas and returns those that fit.
@@ -89,7 +91,7 @@ func (in *intake) applyAll(deltas []cache.Delta) []cache.Delta {
 			case err == nil:
 				d.Object = fit
 			case d.Type != cache.Deleted: // as Delete does
-				in.setAside(d.Object, err)
+				in.setAside(d.Object, inspect.CauseWatch, err)
 				continue
 			}
 		}
@@ -125,7 +127,7 @@ func (in *intake) fitting(list []any) []any {
 		}
 		fit, err := in.apply(obj)
 		if err != nil {
-			stored, exists, _ := in.store.GetByKey(in.setAside(obj, err)) // its error is always nil
+			stored, exists, _ := in.store.GetByKey(in.setAside(obj, inspect.CauseRelist, err)) // its error is always nil
 			if !exists {
 				continue
 			}
@@ -144,15 +146,15 @@ func (in *intake) keyed(obj any) bool {
 	}
 	_, err := in.keyFunc(obj)
 	if err != nil {
-		in.quarantine.add(stageKey, "", obj, err)
+		in.quarantine.add(stageKey, "", obj, inspect.CauseWatch, err)
 	}
 	return err == nil
 }
 
 // setAside quarantines an object whose transform failed and returns its key.
-func (in *intake) setAside(obj any, err error) (key string) {
+func (in *intake) setAside(obj any, cause inspect.Cause, err error) (key string) {
 	key, _ = in.keyFunc(obj) // it has one, see keyed
-	in.quarantine.add(stageTransform, key, obj, err)
+	in.quarantine.add(stageTransform, key, obj, cause, err)
 	return key
 }
 

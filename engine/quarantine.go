@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/journal"
 )
 
 // maxQuarantined bounds what a quarantine lists; older entries are forgotten,
@@ -24,13 +25,19 @@ const (
 // quarantine lists what was set aside. The zero value is ready. Safe for
 // concurrent use.
 type quarantine struct {
+	// told, if not nil, is told of everything that is set aside, without the lock.
+	told func(journal.Skip)
+
 	mu    sync.Mutex // guards the fields below
 	total uint64
 	last  []inspect.Quarantined // the newest at the end, one a key and stage
 }
 
-// add sets one object aside.
-func (q *quarantine) add(stage, key string, obj any, err error) {
+// add sets one object aside that came for that cause.
+func (q *quarantine) add(stage, key string, obj any, cause inspect.Cause, err error) {
+	if q.told != nil && key != "" {
+		q.told(journal.Skip{Key: key, Object: obj, Cause: cause, Reason: stage + ": " + err.Error(), At: time.Now()})
+	}
 	entry := inspect.Quarantined{Key: key, Stage: stage, Error: err.Error(), At: time.Now(), Times: 1}
 	if m, err := meta.Accessor(obj); err == nil {
 		entry.ResourceVersion = m.GetResourceVersion()

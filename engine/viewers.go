@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -17,18 +18,17 @@ const explorerName = "informeter"
 
 // viewers counts who looks, and holds the journal while somebody does.
 type viewers struct {
+	// journal is nil while nobody looks. Written with mu; who reads it may hold
+	// any lock.
+	journal atomic.Pointer[journal.Journal]
+
 	mu       sync.Mutex // guards the fields below; taken before lifeMu
 	count    int
-	journal  *journal.Journal // nil while nobody looks
 	listener *processor.Listener
 }
 
 // current returns the journal, or nil if nobody looks.
-func (v *viewers) current() *journal.Journal {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.journal
-}
+func (v *viewers) current() *journal.Journal { return v.journal.Load() }
 
 // Open begins to look: the first viewer adds the explorer's listener to the
 // informer, which keeps the keys in order. Whoever opens calls release once, as
@@ -62,7 +62,8 @@ func (i *Informer) addJournal(v *viewers) error {
 	if err != nil {
 		return err
 	}
-	v.journal, v.listener = j, listener
+	v.listener = listener
+	v.journal.Store(j)
 	i.beginMoments()
 	return nil
 }
@@ -78,7 +79,8 @@ func (i *Informer) close() {
 	if err := i.RemoveEventHandler(v.listener); err != nil {
 		panic("bug: " + err.Error())
 	}
-	v.journal, v.listener = nil, nil
+	v.journal.Store(nil)
+	v.listener = nil
 	i.endMoments()
 }
 

@@ -47,7 +47,7 @@ func benchKeys(n int) []string {
 // benchJournal has n keys, of which some have changed, on a few objects that the
 // keys share: what is measured is the journal, not the objects.
 func benchJournal(keys []string) (*Journal, []*corev1.Pod) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	objects := make([]*corev1.Pod, 1000)
 	for i := range objects {
 		objects[i] = richPod("a/x", i)

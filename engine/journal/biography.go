@@ -170,6 +170,38 @@ func (j *Journal) Biography(ctx context.Context, r inspect.BiographyRequest) (in
 	return b, nil
 }
 
+// Remember keeps the deliveries in a biography that are over and that it does not
+// have yet.
+func (j *Journal) Remember(b *inspect.Biography) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	h := j.histories.gone[b.Key]
+	if e := j.entries[b.Key]; e != nil {
+		h = e.history
+	}
+	if h == nil || h.class < 0 {
+		return
+	}
+	over := map[uint64][]inspect.Delivery{}
+	for i := range b.Events {
+		e := &b.Events[i]
+		for _, d := range e.Deliveries {
+			if e.Seq > 0 && !d.Pending {
+				over[e.Seq] = append(over[e.Seq], d)
+			}
+		}
+	}
+	for i := range h.records {
+		r := &h.records[i]
+		if more := len(over[r.seq]) - len(r.deliveries); r.seq > 0 && more > 0 {
+			r.deliveries = over[r.seq]
+			j.histories.charge(h, int64(more*deliveryBytes))
+		}
+	}
+	j.histories.touch(h)
+	j.histories.shrink()
+}
+
 // keyOfUID finds the key of an object that was seen, by its UID.
 func (j *Journal) keyOfUID(ctx context.Context, uid string) (string, error) {
 	next, done := "", false

@@ -13,9 +13,9 @@ const (
 	maxRecords = 200
 	// keyShare is the part of the bound that one key's versions may take.
 	keyShare = 8
-	// recordBytes, historyBytes and uidBytes are about what a record, an empty
-	// history and a UID that can be searched for take.
-	recordBytes, historyBytes, uidBytes = 208, 256, 112
+	// recordBytes and so on are about what a record, an empty history, a UID that
+	// can be searched for and a delivery take.
+	recordBytes, historyBytes, uidBytes, deliveryBytes = 240, 256, 112, 56
 )
 
 // record is one thing that happened to a key.
@@ -37,6 +37,8 @@ type record struct {
 	cause   inspect.Cause
 
 	tombstone, compared bool
+	// deliveries are those that were asked for once they were over.
+	deliveries []inspect.Delivery
 }
 
 // Kind is what handlers are told of an object.
@@ -57,7 +59,7 @@ func (k Kind) String() string { return kindNames[k] }
 
 // bytes is what the record takes besides its object.
 func (r *record) bytes() int64 {
-	n := int64(recordBytes + len(r.skipped))
+	n := int64(recordBytes + len(r.skipped) + deliveryBytes*len(r.deliveries))
 	for _, path := range r.changed {
 		n += 16 + int64(len(path))
 	}
@@ -291,6 +293,7 @@ func (r *record) event() inspect.KeyEvent {
 		Compared:        r.compared,
 		Skipped:         r.skipped,
 		Waited:          r.waited,
+		Deliveries:      r.deliveries,
 	}
 	if r.times > 0 {
 		e.Times = int(r.times) + 1

@@ -56,7 +56,7 @@ func podOf(key, rv, uid string, restarts int32) *corev1.Pod {
 }
 
 func TestABiographyTellsOfEveryDelta(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	key := "a/x"
 	at := j.rates.began
 	step := func(obj any, cause inspect.Cause) {
@@ -100,7 +100,7 @@ func TestABiographyTellsOfEveryDelta(t *testing.T) {
 }
 
 func TestABiographySurvivesDeletion(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	j.observed("a/x", podOf("a/x", "1", "U1", 0), inspect.CauseInitial, start)
 	j.gone("a/x")
 	b := biography(t, j, inspect.BiographyRequest{UID: "U1"})
@@ -116,7 +116,7 @@ func TestABiographySurvivesDeletion(t *testing.T) {
 }
 
 func TestAnObjectThatNeverChangedIsFoundByItsUID(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	for i := range 10_000 {
 		key := fmt.Sprintf("a/%05d", i)
 		j.observed(key, podOf(key, "1", fmt.Sprint("U", i), 0), inspect.CauseInitial, start)
@@ -127,7 +127,7 @@ func TestAnObjectThatNeverChangedIsFoundByItsUID(t *testing.T) {
 }
 
 func TestEveryVersionTellsWhichObjectItIs(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	for n := range 5 {
 		j.observed("a/x", podOf("a/x", fmt.Sprint(n), "U", int32(n)), inspect.CauseWatch, start)
 	}
@@ -147,7 +147,7 @@ func TestEveryVersionTellsWhichObjectItIs(t *testing.T) {
 // forgets nothing.
 func TestBiographiesAnswerLikeAPlainList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		j := New(Options{})
+		j := unhurried(Options{})
 		model := map[string][]inspect.KeyEvent{}
 		live := map[string]*corev1.Pod{}
 		at := j.rates.began
@@ -258,7 +258,7 @@ func checkHistories(t fataler, j *Journal) {
 
 func TestBiographiesStayBelowTheirBound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		j := New(Options{Bound: int64(rapid.IntRange(1, 40_000).Draw(rt, "bound"))})
+		j := unhurried(Options{Bound: int64(rapid.IntRange(1, 40_000).Draw(rt, "bound"))})
 		at := j.rates.began
 		for n := range rapid.IntRange(1, 150).Draw(rt, "events") {
 			at = at.Add(time.Second)
@@ -288,7 +288,7 @@ func TestBiographiesStayBelowTheirBound(t *testing.T) {
 }
 
 func TestABusyKeyDoesNotPushOutTheOthers(t *testing.T) {
-	j := New(Options{Bound: 4 << 20})
+	j := unhurried(Options{Bound: 4 << 20})
 	for i := range 200 {
 		key := fmt.Sprintf("a/%03d", i)
 		for n := range 3 {

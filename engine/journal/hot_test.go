@@ -17,7 +17,7 @@ import (
 )
 
 func TestAKeyThatIsUpdatedInVainIsTheHottest(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	at := j.rates.began
 	other := pod("a/other", "1")
 	j.observed("a/other", other, inspect.CauseInitial, at)
@@ -44,7 +44,7 @@ func TestAKeyThatIsUpdatedInVainIsTheHottest(t *testing.T) {
 }
 
 func TestTwoManagersThatFightAreNamedWithTheField(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	at := j.rates.began.Truncate(time.Second)
 	var last any
 	for n := range 10 {
@@ -81,7 +81,7 @@ func TestTwoManagersThatFightAreNamedWithTheField(t *testing.T) {
 
 func TestTheHottestKeysAreExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		j := New(Options{})
+		j := unhurried(Options{})
 		at := j.rates.began
 		heat := map[string]float64{}
 		keys := rapid.IntRange(1, 3*maxHot).Draw(rt, "keys")
@@ -118,7 +118,7 @@ func TestTheHottestKeysAreExact(t *testing.T) {
 }
 
 func TestAnObjectThatTookTheNameOfAnotherIsNamed(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	j.observed("a/x", podOf("a/x", "1", "U1", 0), inspect.CauseInitial, start)
 	j.observed("a/x", podOf("a/x", "2", "U1", 0), inspect.CauseWatch, start)
 	j.observed("a/x", podOf("a/x", "3", "U2", 0), inspect.CauseRelistChanged, start)

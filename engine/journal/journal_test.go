@@ -22,6 +22,14 @@ func pod(key, rv string) *corev1.Pod {
 	}}
 }
 
+// unhurried returns a journal that has time to compare everything, however busy
+// the machine is.
+func unhurried(o Options) *Journal {
+	j := New(o)
+	j.budget.left, j.budget.burst = time.Hour, time.Hour
+	return j
+}
+
 // observed tells a journal that an object came, with what was there before.
 func (j *Journal) observed(key string, obj any, cause inspect.Cause, at time.Time) {
 	ev := Event{Key: key, Cause: cause, New: obj, At: at}
@@ -51,7 +59,7 @@ func keysOf(p inspect.Page) []string {
 }
 
 func TestOnlyNewsCountAsUpdates(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	for i, c := range []inspect.Cause{
 		inspect.CauseLateJoin, inspect.CauseWatch, inspect.CauseResync, inspect.CauseRelistUnchanged, inspect.CauseRelistChanged,
 	} {
@@ -68,7 +76,7 @@ func TestOnlyNewsCountAsUpdates(t *testing.T) {
 }
 
 func TestAnObjectThatStartedBeforeHasNotChanged(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	j.observed("a/x", pod("a/x", "1"), inspect.CauseLateJoin, start)
 	if row := page(t, j, inspect.Query{Limit: 1}).Rows[0]; !row.Changed.IsZero() || row.Updates != 0 || row.Rate != 0 {
 		t.Errorf("a startup batch shows as a change: %+v", row)
@@ -76,7 +84,7 @@ func TestAnObjectThatStartedBeforeHasNotChanged(t *testing.T) {
 }
 
 func TestAnUpdateThatChangesNothingIsANoOp(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	p := pod("a/x", "1")
 	j.observed("a/x", p, inspect.CauseInitial, start)
 	for n := range 8 {
@@ -97,7 +105,7 @@ func TestAnUpdateThatChangesNothingIsANoOp(t *testing.T) {
 }
 
 func TestWhatThereIsNoTimeToCompareIsNotCounted(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	j.budget.share, j.budget.left = 0, 0
 	j.observed("a/x", pod("a/x", "1"), inspect.CauseInitial, start)
 	j.observed("a/x", pod("a/x", "2"), inspect.CauseWatch, start)

@@ -21,7 +21,7 @@ import (
 )
 
 func TestTheWindowStaysWithItsAnchorWhenKeysComeAndGo(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	for i := range 100 {
 		key := fmt.Sprintf("a/%03d", i)
 		j.observed(key, pod(key, "1"), inspect.CauseInitial, start)
@@ -40,7 +40,7 @@ func TestTheWindowStaysWithItsAnchorWhenKeysComeAndGo(t *testing.T) {
 }
 
 func TestTheWindowOfAnotherOrderStaysWithItsAnchorToo(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	for i := range 50 {
 		key := fmt.Sprintf("a/%02d", i)
 		for n := range i {
@@ -65,7 +65,7 @@ func TestTheWindowOfAnotherOrderStaysWithItsAnchorToo(t *testing.T) {
 }
 
 func TestWrongQueriesAreRefused(t *testing.T) {
-	j := New(Options{})
+	j := unhurried(Options{})
 	for _, by := range []inspect.Sort{"phase", inspect.SortObjects} {
 		if _, err := j.Page(t.Context(), inspect.Query{Sort: by}); !errors.Is(err, inspect.ErrUnsupported) {
 			t.Errorf("sort by %s: %v, want ErrUnsupported", by, err)
@@ -262,7 +262,7 @@ func (m model) answer(rt *rapid.T, q inspect.Query, covers func(string) bool) an
 // after.
 func TestPagesAnswerLikeASortedSlice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		j, m := New(Options{}), model{}
+		j, m := unhurried(Options{}), model{}
 		j.rates.began = start
 		j.scanChunk, j.stepTime = rapid.IntRange(1, 5).Draw(rt, "chunk"), 0
 		j.pageTime = time.Duration(rapid.IntRange(0, 1).Draw(rt, "whole")) * time.Hour
