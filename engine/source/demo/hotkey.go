@@ -34,6 +34,7 @@ func fight(w *world) {
 	turn := 0
 	w.repeat(time.Second, func() time.Duration {
 		if p := w.first("payments"); p != nil {
+			p.taken = true
 			w.seize(p, rivals[turn%2], rivals[(turn+1)%2])
 			turn++
 		}
@@ -79,6 +80,7 @@ func idleProbes(w *world) {
 	for i, kind := range []string{"tcp", "grpc"} {
 		w.repeat(time.Second+time.Duration(i)*500*time.Millisecond, func() time.Duration {
 			if p := w.first("event-bus"); p != nil {
+				p.taken = true
 				w.probed(p, corev1.PodConditionType("target-health.lb.example.com/"+kind), fmt.Sprintf("%s probe passed", kind))
 			}
 			return time.Second

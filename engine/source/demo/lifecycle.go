@@ -20,6 +20,9 @@ type pod struct {
 	// ready follows the condition; ending says that a deletion was asked for;
 	// gone that it is over.
 	ready, ending, gone bool
+	// taken pods are somebody's whose writes are to be seen: chance leaves them
+	// alone.
+	taken bool
 	// at is the pod's place in world.pods.
 	at int
 	// changed, if set, is told when ready or gone has changed.

@@ -213,6 +213,11 @@ func TestHotKeysAreFoughtOverOrChangeNothing(t *testing.T) {
 		if rate := float64(len(writes[fought])) / watched.Seconds(); rate < 2 || rate > 6 {
 			t.Errorf("%s is written %.1f times a second, want a few", fought, rate)
 		}
+		for _, w := range writes[fought] {
+			if w.by != "cost-optimizer" && w.by != "backup-operator" {
+				t.Errorf("%s was written by %q, want the two rivals only", fought, w.by)
+			}
+		}
 		turns := 0
 		for n := 1; n < len(writes[fought]); n++ {
 			if a, b := writes[fought][n-1], writes[fought][n]; a.by != b.by && a.value != b.value {

@@ -172,7 +172,7 @@ func podStatus(w *world) {
 
 // nudge changes something in the status of a pod that is up, if it is.
 func (w *world) nudge(p *pod) {
-	if !p.ready || p.ending {
+	if !p.ready || p.ending || p.taken {
 		return
 	}
 	switch n := w.random.IntN(100); {
