@@ -179,7 +179,7 @@ func (p *path) values(obj any) (values []string, err error) {
 		return p.evaluate(root)
 	}
 	err = p.follow(root, p.steps, func(rv reflect.Value) error {
-		text, ok, err := p.text1(rv)
+		text, ok, err := p.written(rv)
 		if ok {
 			values = append(values, text)
 		}
@@ -272,7 +272,7 @@ func (p *path) evaluate(root reflect.Value) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, ok, err := p.text1(rv)
+		text, ok, err := p.written(rv)
 		if err != nil {
 			return nil, err
 		}
@@ -289,8 +289,8 @@ func outOfBounds(err error) bool {
 	return strings.Contains(err.Error(), "array index out of bounds")
 }
 
-// text1 returns a resolved value as text; none for null.
-func (p *path) text1(rv reflect.Value) (text string, ok bool, err error) {
+// written returns a resolved value as text; none for null.
+func (p *path) written(rv reflect.Value) (text string, ok bool, err error) {
 	switch {
 	case !rv.IsValid():
 		return "", false, nil
