@@ -173,7 +173,7 @@ func TestDoctorStopsAtAnInterrupt(t *testing.T) {
 	stop := time.AfterFunc(1500*time.Millisecond, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGINT) })
 	defer stop.Stop()
 	got := run(t, "doctor", "--demo", "--for", "10m")
-	if got.code != exitSignal+int(syscall.SIGINT) || !strings.Contains(got.stdout, "watched for 1.") || !strings.HasSuffix(got.stdout, "nothing found\n") || got.stderr != "" {
+	if got.code != exitSignal+int(syscall.SIGINT) || !strings.HasPrefix(got.stdout, "watched for ") || strings.HasPrefix(got.stdout, "watched for 10m") || !strings.HasSuffix(got.stdout, "nothing found\n") || got.stderr != "" {
 		t.Errorf("code %d, said %q\n%s", got.code, got.stderr, got.stdout)
 	}
 }
