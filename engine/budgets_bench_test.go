@@ -93,6 +93,7 @@ func newInOrder(lw cache.ListerWatcher, example apiruntime.Object, resync time.D
 type feed struct {
 	list   *corev1.PodList
 	events chan watch.Event
+	close  func()
 }
 
 func newFeed(pods []*corev1.Pod) *feed {
@@ -100,13 +101,14 @@ func newFeed(pods []*corev1.Pod) *feed {
 	for _, p := range pods {
 		list.Items = append(list.Items, *p)
 	}
-	return &feed{list: list, events: make(chan watch.Event, 1000)}
+	events := make(chan watch.Event, 1000)
+	return &feed{list: list, events: events, close: sync.OnceFunc(func() { close(events) })}
 }
 
 func (f *feed) List(metav1.ListOptions) (apiruntime.Object, error) { return f.list, nil }
 func (f *feed) Watch(metav1.ListOptions) (watch.Interface, error)  { return f, nil }
 func (f *feed) ResultChan() <-chan watch.Event                     { return f.events }
-func (f *feed) Stop()                                              {}
+func (f *feed) Stop()                                              { f.close() }
 func (f *feed) IsWatchListSemanticsUnSupported() bool              { return true }
 
 // benchPods returns pods in their version of that number, spread over three
