@@ -179,9 +179,12 @@ func newRunner(b *testing.B, make newInformer, pods []*corev1.Pod, handlers int,
 
 func newSignal() chan struct{} { return make(chan struct{}, 1) }
 
-// start runs the informer and waits until every handler has been told of every
-// object so many times: first comes the initial list, then a resync.
-func (r *runner) start(ctx context.Context, times int) {
+// start runs the informer and waits until every handler has the initial list.
+func (r *runner) start(ctx context.Context) { r.startUntil(ctx, 1) }
+
+// startUntil runs the informer and waits until every handler has been told of
+// every object so many times: first comes the initial list, then a resync.
+func (r *runner) startUntil(ctx context.Context, times int) {
 	r.expect(times * len(r.feed.list.Items))
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -203,7 +206,7 @@ func raceEvents(objects, handlers int, ours newInformer) func(*testing.B, *row) 
 		initial := benchPods(objects, 0)
 		side := func(make newInformer) func(*stopwatch) {
 			one := newRunner(b, make, initial, handlers, 0)
-			one.start(b.Context(), 1)
+			one.start(b.Context())
 			b.Cleanup(one.stop)
 			sent := 0
 			return func(s *stopwatch) {
@@ -237,7 +240,7 @@ func raceSync(objects int, ours newInformer) func(*testing.B, *row) {
 				runtime.GC()
 				s.time(func() {
 					for _, one := range runners {
-						one.start(b.Context(), 1)
+						one.start(b.Context())
 					}
 				})
 				for _, one := range runners {
@@ -258,7 +261,7 @@ func raceResync(objects int, ours newInformer) func(*testing.B, *row) {
 		side := func(make newInformer) func(*stopwatch) {
 			return func(s *stopwatch) {
 				one := newRunner(b, make, pods, 1, time.Second)
-				one.start(klog.NewContext(b.Context(), klog.New(&timerSink{fire: s.start})), 2)
+				one.startUntil(klog.NewContext(b.Context(), klog.New(&timerSink{fire: s.start})), 2)
 				s.stop()
 				one.stop()
 			}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,6 +20,7 @@ type scratch struct {
 	sources       []int // the entry that each op came from
 	notifications []processor.Notification
 	failed        []deltafifo.Entry
+	performed     int // ops of the batch so far
 }
 
 // handleStats counts what HandleDeltas did.
@@ -52,16 +54,42 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 	defer i.handleMu.Unlock()
 	began := time.Now()
 	s := &i.scratch
-	s.ops, s.sources = s.ops[:0], s.sources[:0]
+	s.reset(len(batch))
 	reached := ""
 	for n := range batch {
+		if _, all := batch[n].Object.(cache.SyncAllInfo); all {
+			i.syncAll(batch, n, began)
+			continue
+		}
 		if version := i.operations(&batch[n]); version != "" {
 			reached = version
 		}
-		for len(s.sources) < len(s.ops) {
-			s.sources = append(s.sources, n)
-		}
+		s.from(n)
 	}
+	i.perform(batch, reached, began)
+	i.checkReplay()
+	i.count(s.performed, time.Since(began))
+	return s.failed
+}
+
+// reset empties the scratch, and makes room for n entries.
+func (s *scratch) reset(n int) {
+	s.ops, s.sources = slices.Grow(s.ops[:0], n), slices.Grow(s.sources[:0], n)
+	s.notifications = slices.Grow(s.notifications[:0], n)
+	s.failed, s.performed = s.failed[:0], 0
+}
+
+// from notes that the ops appended last came from the batch's entry n.
+func (s *scratch) from(n int) {
+	for len(s.sources) < len(s.ops) {
+		s.sources = append(s.sources, n)
+	}
+}
+
+// perform does what the scratch has gathered. reached, if not empty, is the
+// resource version that the store has then.
+func (i *Informer) perform(batch []deltafifo.Entry, reached string, began time.Time) {
+	s := &i.scratch
 	i.store.Apply(s.ops)
 	i.notifications(batch)
 	if reached != "" && len(s.failed) == 0 { // else the store is not there yet
@@ -71,12 +99,27 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 	if i.moments.on.Load() {
 		i.moments.note(s.notifications, due, i.processor.Clock(began))
 	}
-	i.checkReplay()
-	i.count(len(s.ops), time.Since(began))
-	failed := s.failed
+	s.performed += len(s.ops)
 	clear(s.ops) // don't keep objects alive until the next batch
 	clear(s.notifications)
-	return failed
+	s.ops, s.sources, s.notifications = s.ops[:0], s.sources[:0], s.notifications[:0]
+}
+
+// syncAll performs the batch's entry n, a SyncAll, a piece at a time. Nothing of
+// it changes the store, so it need not be one change.
+func (i *Informer) syncAll(batch []deltafifo.Entry, n int, began time.Time) {
+	s := &i.scratch
+	i.perform(batch, "", began)
+	keys, objects := i.store.Snapshot()
+	for at := range keys {
+		s.ops = append(s.ops, store.Op{Key: keys[at], Object: objects[at], Repeats: true})
+		if len(s.ops) == batchSize {
+			s.from(n)
+			i.perform(batch, "", began)
+		}
+	}
+	s.from(n)
+	i.perform(batch, "", began)
 }
 
 // operations appends what one entry does to the store, and returns the resource
@@ -89,11 +132,6 @@ func (i *Informer) operations(e *deltafifo.Entry) (reached string) {
 	case cache.ReplacedAllInfo:
 		i.replaceAll(info.Objects)
 		return info.ResourceVersion
-	case cache.SyncAllInfo:
-		keys, objects := i.store.Snapshot()
-		for n := range keys {
-			s.ops = append(s.ops, store.Op{Key: keys[n], Object: objects[n], Repeats: true})
-		}
 	default:
 		s.ops = append(s.ops, store.Op{Key: e.Key, Object: e.Object, Delete: e.Type == cache.Deleted, Repeats: e.Type == cache.Sync})
 	}
@@ -132,7 +170,6 @@ func (i *Informer) replaceAll(objects []any) {
 // collects the entries that failed.
 func (i *Informer) notifications(batch []deltafifo.Entry) {
 	s := &i.scratch
-	s.notifications, s.failed = s.notifications[:0], s.failed[:0]
 	for n := range s.ops {
 		op, e := &s.ops[n], &batch[s.sources[n]]
 		if op.Err != nil {

@@ -309,6 +309,14 @@ func (c *core) markFailedLocked(failed []Entry) (foreign []Entry) {
 	return foreign
 }
 
+// makeRoomLocked makes room in the batch, which is empty, for up to limit deltas,
+// if that many wait.
+func (c *core) makeRoomLocked(limit int) {
+	if n := min(limit, c.waiting); n > cap(c.batch) {
+		c.batch = make([]Entry, 0, n)
+	}
+}
+
 // appendLocked appends a delta to the batch. startup says that it came with the
 // startup batch; what is popped before that there was one counts as initial too.
 func (c *core) appendLocked(key string, d *delta, startup bool) {

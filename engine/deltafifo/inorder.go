@@ -170,6 +170,7 @@ func (q *InOrder) takeLocked(limit int) (taken int) {
 	if limit == wholeKey {
 		return q.takeSlotLocked()
 	}
+	q.makeRoomLocked(limit)
 	for q.entries.len() > 0 {
 		next := q.entries.at(0)
 		bulk := isBulk(&next.delta)

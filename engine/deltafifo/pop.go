@@ -60,6 +60,7 @@ func (q *DeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 func (q *DeltaFIFO) emptyLocked() bool { return q.order.len() == 0 && q.bookmarks.len() == 0 }
 
 func (q *DeltaFIFO) takeLocked(limit int) (taken int) {
+	q.makeRoomLocked(limit)
 	q.takeBookmarksLocked()
 	if limit == wholeKey && q.order.len() > 0 {
 		limit = len((*q.order.at(0)).waiting)
