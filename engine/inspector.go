@@ -47,7 +47,7 @@ func (i *Informer) Snapshot(context.Context) (inspect.Snapshot, error) {
 	if j := i.viewers.current(); j != nil {
 		s.Hot, s.Identities = j.Hot(now), j.Identities()
 		vitals, lost := j.Vitals()
-		s.Journal, s.Lost.History = &vitals, lost
+		s.Journal, s.Lost.History, s.Lost.Journal = &vitals, lost.History, lost.Notifications
 	}
 	return s, nil
 }

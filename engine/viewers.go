@@ -16,6 +16,11 @@ import (
 // explorerName is what the explorer's own listener is called.
 const explorerName = "informeter"
 
+// journalBacklog is how many notifications the journal may be behind before it
+// reads the store instead. A notification takes 80 bytes in the log, and keeps
+// the object before it alive.
+const journalBacklog = 1 << 15
+
 // viewers counts who looks, and holds the journal while somebody does.
 type viewers struct {
 	// journal is nil while nobody looks. Written with mu; who reads it may hold
@@ -55,10 +60,13 @@ func (i *Informer) addJournal(v *viewers) error {
 	if i.state == inspect.StateStopped {
 		return inspect.ErrStopped
 	}
-	j := journal.New(journal.Options{Bound: i.options.JournalBound})
-	listener, err := i.addListenerLocked(journalHandler{j}, processor.ListenerOptions{
+	i.handleMu.Lock() // see processor.Add
+	defer i.handleMu.Unlock()
+	j := journal.New(journal.Options{Bound: i.options.JournalBound, Expect: i.store.Len()})
+	listener, err := i.processor.Add(journalHandler{j}, processor.ListenerOptions{
 		Name: explorerName, Explorer: true, Now: time.Now(),
-	})
+		CatchUp: func(lost uint64) { i.catchUp(j, lost) }, Backlog: journalBacklog,
+	}, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -66,6 +74,14 @@ func (i *Informer) addJournal(v *viewers) error {
 	v.journal.Store(j)
 	i.beginMoments()
 	return nil
+}
+
+// catchUp lets the journal read the store. The time is taken first: what was
+// published until then is in the store.
+func (i *Informer) catchUp(j *journal.Journal, lost uint64) {
+	asOf := time.Unix(0, i.processor.Clock(time.Now()))
+	keys, objects := i.store.Snapshot()
+	j.CatchUp(keys, objects, lost, asOf, i.generation.Bump)
 }
 
 func (i *Informer) close() {

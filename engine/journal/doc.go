@@ -42,6 +42,13 @@
 // happened for the longest time. A busy key therefore cannot push out the
 // others, and no key has more than 200 events or an eighth of the bound.
 //
+// # Catching up
+//
+// A journal begins by reading the store, and does so again when it is so far
+// behind that notifications were passed over: CatchUp takes over what is there, a
+// few keys at a time, and then takes out what is not there any more. Meanwhile
+// pages show the keys taken over so far, and say how many there will be.
+//
 // # Guarantees
 //
 //   - If a notification has been observed, the next Page shows it.
@@ -55,6 +62,8 @@
 //   - If an object is deleted, its row goes and its biography stays.
 //   - If an event or a version is let go of, it is counted: in the biography as
 //     forgotten, and in the vitals as lost.
+//   - If the journal has caught up, it has the keys and versions that the store
+//     had or later ones, whatever it was not told of; that is counted.
 //   - If a delta is set aside, Skip takes note of it without waiting for anyone.
 //
 // Whoever is given a version must not write to it: it is what handlers were

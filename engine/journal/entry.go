@@ -35,6 +35,7 @@ type entry struct {
 	views uint8
 	kind  Kind // how the object came, and why
 	cause inspect.Cause
+	round uint8 // of catching up, in which the key was seen last
 }
 
 // row is the entry as readers see it.

@@ -24,6 +24,9 @@ type Options struct {
 	// Bound is how much memory biographies may take, in bytes, the versions kept
 	// for them included; 0 stands for DefaultBound.
 	Bound int64
+	// Expect is how many keys the journal will have once it has caught up for the
+	// first time.
+	Expect int
 }
 
 // DefaultBound is how much memory biographies take if nobody says otherwise.
@@ -58,6 +61,8 @@ type Journal struct {
 	// Only the goroutine that observes touches these.
 	budget   budget
 	comparer comparer
+	// asOf is when the journal last caught up: what was published before is in.
+	asOf time.Time
 
 	// mu guards everything below. Observe holds it for one notification, readers
 	// for one step of a scan or one window.
@@ -66,6 +71,11 @@ type Journal struct {
 	entries map[string]*entry
 	all     *view
 	text    int64 // bytes of all keys
+	// round counts how often the journal has caught up, expected is how many keys
+	// there will be at least when it has, lost what it was not told of.
+	round    uint8
+	expected int
+	lost     uint64
 	// views holds the orders and filters in use, the one asked for last at the
 	// end; their bits differ.
 	views []*view
@@ -96,6 +106,7 @@ func New(o Options) *Journal {
 		pageTime:  pageTime,
 		budget:    budget{share: compareShare, burst: compareBurst, left: compareBurst, at: now},
 		entries:   map[string]*entry{},
+		expected:  o.Expect,
 	}
 	j.histories.init(cmp.Or(o.Bound, DefaultBound))
 	byKey, _ := orderOf(inspect.SortKey)
@@ -118,6 +129,9 @@ type news struct {
 // Observe is told of one notification: the object under its key is now New, or
 // is gone.
 func (j *Journal) Observe(ev *Event) {
+	if ev.At.Before(j.asOf) {
+		return
+	}
 	n := j.look(ev)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -171,7 +185,7 @@ func (j *Journal) updateLocked(e *entry, ev *Event, n *news) {
 		next.history = j.histories.gone[ev.Key]
 	}
 	next.object, next.version, next.created, next.writer, next.size = ev.New, n.version, n.created, n.writer, 0
-	next.resyncs, next.relists = 0, 0
+	next.resyncs, next.relists, next.round = 0, 0, j.round
 	next.since = j.millis(ev.At)
 	next.kind, next.cause = Added, ev.Cause
 	if e != nil {

@@ -59,7 +59,7 @@ func (j *Journal) pageLocked(v *view, q inspect.Query) inspect.Page {
 	matched := v.rows.Len()
 	start, end := inspect.Window(j.anchorLocked(v, q), q.Offset, q.Limit, matched)
 	page := inspect.Page{
-		Total:   len(j.entries),
+		Total:   max(len(j.entries), j.expected),
 		Matched: matched,
 		Scanned: v.covered,
 		Start:   start,

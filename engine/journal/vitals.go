@@ -8,9 +8,12 @@ const (
 	entryBytes, rowBytes = 190, 24
 )
 
-// Vitals returns how much the journal remembers, and how many events and
-// versions it had to let go of.
-func (j *Journal) Vitals() (v inspect.JournalVitals, lost uint64) {
+// Lost counts what the journal does not know: events and versions that it had to
+// let go of, and notifications that it was never told of.
+type Lost struct{ History, Notifications uint64 }
+
+// Vitals returns how much the journal remembers, and what it has lost.
+func (j *Journal) Vitals() (v inspect.JournalVitals, lost Lost) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.writeSkipsLocked()
@@ -26,5 +29,5 @@ func (j *Journal) Vitals() (v inspect.JournalVitals, lost uint64) {
 	for _, view := range j.views {
 		v.KeyBytes += int64(view.rows.Len()) * rowBytes
 	}
-	return v, j.histories.lost
+	return v, Lost{j.histories.lost, j.lost}
 }

@@ -40,6 +40,10 @@
 //     everything published after Add, and nothing twice.
 //   - If a handler is slow or stuck, no other handler, Publish or reader of
 //     vitals waits for it. Its backlog has no bound, as in client-go.
+//   - If a listener has other means to catch up, its backlog has a bound: over it,
+//     what waits is passed over and counted, and it goes on at the head of the
+//     log after it has caught up. Nothing is passed over that is not older than
+//     what it reads then.
 //   - If a registration is removed or the processor stops, the call under way is
 //     finished and what was pending is dropped, as in client-go.
 //   - If HasSynced of a registration is true, the informer has synced and the

@@ -36,6 +36,8 @@ type Listener struct {
 	lab      bool
 	delay    time.Duration
 	logger   klog.Logger
+	catchUp  func(lost uint64) // may be nil
+	backlog  uint64
 
 	// Guarded by the processor's mu. asked, granted and nextResync are the
 	// resync periods and when the next is due; due says whether DueOnly
@@ -101,6 +103,8 @@ func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) 
 		explorer:   o.Explorer,
 		lab:        o.Lab,
 		delay:      o.Delay,
+		catchUp:    o.CatchUp,
+		backlog:    o.Backlog,
 		asked:      o.ResyncAsked,
 		granted:    o.ResyncGranted,
 		nextResync: o.Now.Add(o.ResyncGranted),
@@ -159,6 +163,9 @@ func (l *Listener) initialTotal() uint64 {
 // run calls the handler until it is told to quit.
 func (l *Listener) run() {
 	defer l.exit()
+	if l.catchUp != nil {
+		l.catchUp(0)
+	}
 	for l.next() {
 		l.deliver()
 	}
@@ -190,6 +197,10 @@ func (l *Listener) exitLocked() {
 // sleeps while there are none. It returns false when it is to quit.
 func (l *Listener) next() bool {
 	for !l.quitting.Load() {
+		if l.catchUp != nil && l.addressed()-l.delivered.Load() > l.backlog {
+			l.overtake()
+			continue
+		}
 		if n := int(l.cursor.chunk.n.Load()); l.cursor.index < n {
 			e := &l.cursor.chunk.entries[l.cursor.index]
 			if !e.to.includes(l) {

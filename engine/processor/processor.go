@@ -58,6 +58,14 @@ type ListenerOptions struct {
 	// long its calls are made to take. Both are only shown.
 	Lab   bool
 	Delay time.Duration
+	// CatchUp lets a listener do without a startup batch and without a backlog of
+	// more than Backlog notifications. It is called by the listener's goroutine:
+	// before anything is delivered, and when more wait, which are skipped then.
+	// Nothing it reads is older than what was skipped; what is published while it
+	// reads is delivered after. lost counts the skipped, those of an initial list
+	// apart.
+	CatchUp func(lost uint64)
+	Backlog uint64
 	// ResyncAsked is what the handler asked for, ResyncGranted what the informer
 	// grants it. Now is when the granted period begins.
 	ResyncAsked, ResyncGranted time.Duration
