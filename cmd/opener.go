@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/tools/cache"
 
+	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/source/demo"
 	"github.com/informeter/informeter/tui"
 )
@@ -116,16 +118,41 @@ func (o *switcher) Names(ctx context.Context, k tui.NameKind) ([]string, error) 
 		if k == tui.NamesOfResources {
 			return demo.Resources(), nil
 		}
-		return nil, nil
+		return o.cachedNamespaces(ctx), nil
 	}
 	c, err := flags.cluster(o.log)
 	if err != nil {
 		return nil, err
 	}
-	if k == tui.NamesOfNamespaces {
-		return c.Namespaces(ctx)
+	if k == tui.NamesOfResources {
+		return c.Names(ctx), nil
 	}
-	return c.Names(ctx), nil
+	names, err := c.Namespaces(ctx)
+	if err != nil { // who may watch pods may not be allowed to list namespaces
+		return o.cachedNamespaces(ctx), nil
+	}
+	return names, nil
+}
+
+// cachedNamespaces returns the namespaces of what is in the caches.
+func (o *switcher) cachedNamespaces(ctx context.Context) []string {
+	const most = 500
+	var names []string
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for l := range o.labs {
+		for _, i := range l.informers {
+			page, err := i.Buckets(ctx, cache.NamespaceIndex, inspect.BucketQuery{Limit: most})
+			if err != nil {
+				continue // not namespaced, or not there yet
+			}
+			for _, b := range page.Rows {
+				names = append(names, b.Value)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // changed returns the flags and arguments of what t asks for, as if they had

@@ -120,6 +120,15 @@ func TestTheOpenerStartsOneAndStopsTheOther(t *testing.T) {
 	if err != nil || !slices.Contains(names, "steady") {
 		t.Errorf("scenarios %v, %v", names, err)
 	}
+	shop, err := o.Open(ctx, tui.Target{Resources: []string{"pods"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		names, err := o.Names(ctx, tui.NamesOfNamespaces)
+		return err == nil && slices.Contains(names, "checkout") && slices.IsSorted(names)
+	})
+	shop.Close()
 	o.stop()
 	if got := state(nodes); got != "nodes "+string(inspect.StateStopped) {
 		t.Errorf("after everything was stopped: %s", got)

@@ -429,6 +429,10 @@ func TestColourComesFromTheOptionsOrTheEnvironment(t *testing.T) {
 		{"never", nil, "Ascii", true},
 		{"always", map[string]string{"NO_COLOR": "1"}, "ANSI256", true},
 		{"always", map[string]string{"COLORTERM": "truecolor"}, "TrueColor", true},
+		{"auto", map[string]string{"TERM": "xterm-16color"}, "ANSI", true},
+		{"always", map[string]string{"TERM": "linux"}, "ANSI", true},
+		{"auto", map[string]string{"TERM": "xterm-16color", "COLORTERM": "truecolor"}, "", false},
+		{"auto", map[string]string{"TERM": "xterm-16color", "NO_COLOR": "1"}, "Ascii", true},
 	} {
 		p, set := profile(c.color, func(k string) string { return c.env[k] })
 		if set != c.set || set && p.String() != c.want {

@@ -32,7 +32,7 @@ type CommandHelp struct{ Usage, Help string }
 
 // Commands returns every command of the command line.
 func Commands() []CommandHelp {
-	var all []CommandHelp
+	all := []CommandHelp{{resourceUsage, resourceHelp}}
 	for _, c := range commands() {
 		all = append(all, CommandHelp{c.usage(), c.help})
 	}

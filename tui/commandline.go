@@ -203,6 +203,9 @@ func (c *commandLine) above(w int) string {
 	if cmd, _ := findCommand(commands(), plainWords(line)); cmd != nil {
 		return l.put(t.accent, cmd.usage()).put(t.muted, "   "+cmd.help).String()
 	}
+	if words := plainWords(line); len(words) > 0 && c.m.options.Opener != nil && len(second(commands(), words[0].text)) == 0 {
+		return l.put(t.accent, resourceUsage).put(t.muted, "   "+resourceHelp).String()
+	}
 	if strings.TrimSpace(line) == "" {
 		complete := c.m.keymap.label(ScopePrompt, ActionComplete)
 		older := c.m.keymap.label(ScopePrompt, ActionOlder)
@@ -210,6 +213,12 @@ func (c *commandLine) above(w int) string {
 	}
 	return l.String()
 }
+
+// What is no command is a resource.
+const (
+	resourceUsage = ":RESOURCE [-n NS|-A] [-l SELECTOR]"
+	resourceHelp  = "watch another resource, as in :pods -n kube-system"
+)
 
 // drawCandidates writes as many of the names as have room, the picked one among
 // them.

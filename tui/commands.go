@@ -95,7 +95,7 @@ func openCommands() []command {
 	demo.name, demo.args, demo.help = "demo", "SCENARIO", "the simulated cluster"
 	open := command{
 		name: "open", args: "RESOURCE [-n NS|-A] [-l SELECTOR]",
-		help:     "watch another resource; :RESOURCE alone does too",
+		help:     "the same, for a resource named like a command",
 		complete: func(m *Model, before []word) []string { return m.targetWords(append([]word{{}}, before...)) },
 		run: func(m *Model, args []word) (tea.Cmd, error) {
 			if len(args) == 0 {

@@ -133,15 +133,17 @@ func (p *helpScreen) table(t *theme, bindings []Binding) []string {
 	return lines
 }
 
-// pairs writes how something is written, and beside it what it does.
+// pairs writes how something is written, and beside it what it does. What is
+// written long pushes that to the right.
 func (p *helpScreen) pairs(t *theme, pairs [][2]string) []string {
 	first := 0
 	for _, s := range pairs {
-		first = max(first, width(s[0]))
+		first = max(first, min(width(s[0]), p.w*2/5))
 	}
 	lines := make([]string, len(pairs))
 	for i, s := range pairs {
-		lines[i] = newLine(p.w).skip(gutter).left(t.accent, s[0], min(first, p.w/2)).skip(2).put("", s[1]).String()
+		l := newLine(p.w).skip(gutter).put(t.accent, s[0])
+		lines[i] = l.to(gutter+first).skip(2).put("", s[1]).String()
 	}
 	return lines
 }
@@ -157,7 +159,7 @@ func filterHelp() [][2]string {
 }
 
 func commandHelp() [][2]string {
-	pairs := [][2]string{{":RESOURCE [-n NS|-A] [-l SELECTOR]", "watch another resource, as in :pods -n kube-system"}}
+	var pairs [][2]string
 	for _, c := range Commands() {
 		pairs = append(pairs, [2]string{c.Usage, c.Help})
 	}

@@ -33,7 +33,9 @@ func keyNamed(text string) (msg tea.KeyPressMsg, ok bool) {
 		name = rest
 	}
 	if code, special := specialKeys[strings.ToLower(name)]; special && (utf8.RuneCountInString(name) > 1 || name == " ") {
-		k.Code = code
+		if k.Code = code; code == tea.KeySpace && k.Mod == 0 {
+			k.Text = " " // what it types
+		}
 		return tea.KeyPressMsg(k), true
 	}
 	r, size := utf8.DecodeRuneInString(name)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -61,7 +62,7 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what is still being read
 	m := NewModel(ctx, o)
-	defer m.source.close()
+	defer func() { m.source.close() }() // that of what is looked at in the end
 	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(writesPerSecond)}, more...)
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
@@ -85,18 +86,21 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 }
 
 // profile returns the colours to use, where they are not for Bubble Tea to find
-// out: it takes only some values of NO_COLOR for one.
+// out: it takes only some values of NO_COLOR for one, and believes a multiplexer
+// more than the terminal's name.
 func profile(color string, getenv func(string) string) (colorprofile.Profile, bool) {
+	deep := getenv("COLORTERM") == "truecolor" || getenv("COLORTERM") == "24bit"
+	term := getenv("TERM")
+	sixteen := !deep && (term == "linux" || strings.HasSuffix(term, "16color"))
 	switch {
-	case color == "never":
+	case color == "never", color != "always" && getenv("NO_COLOR") != "":
 		return colorprofile.ASCII, true
+	case sixteen:
+		return colorprofile.ANSI, true
+	case color == "always" && deep:
+		return colorprofile.TrueColor, true
 	case color == "always":
-		if getenv("COLORTERM") == "truecolor" || getenv("COLORTERM") == "24bit" {
-			return colorprofile.TrueColor, true
-		}
 		return colorprofile.ANSI256, true
-	case getenv("NO_COLOR") != "":
-		return colorprofile.ASCII, true
 	}
 	return colorprofile.NoTTY, false
 }

@@ -237,7 +237,15 @@ func screenCases() []struct {
 		{"findings/several", several().with(sick), typed("8", "G")},
 
 		{"informers/many", several(), typed("0", "j")},
+		{"line/candidates_many", newFake(500), typed("3", ":", "r", "e")},
+		{"line/empty", newFake(500), typed(":")},
+		{"line/usage", newFake(500), typed(":", "r", "a", "t", "e", "space")},
+		{"line/wrong", newFake(500), typed("3", ":", "r", "a", "t", "e", "space", "x", "enter")},
+		{"line/bad_filter", newFake(500), typed("3", "/", "/", "[", "/")},
+		{"line/answer", newFake(500), typed(":", "p", "a", "u", "s", "e", "enter")},
+
 		{"help/queue", newFake(20), typed("2", "?")},
+		{"help/commands", newFake(20), typed(":", "h", "enter")},
 		{"help/pipeline", newFake(20), typed("?")},
 	}
 }
@@ -245,7 +253,7 @@ func screenCases() []struct {
 func TestScreens(t *testing.T) {
 	for _, c := range screenCases() {
 		sizes := [][2]int{{80, 24}, {120, 40}}
-		if strings.HasSuffix(c.name, "/many") {
+		if strings.HasSuffix(c.name, "many") {
 			sizes = append(sizes, [2]int{40, 10}, [2]int{200, 60})
 		}
 		for _, size := range sizes {

@@ -155,14 +155,20 @@ func checkScreen(content string, w, h int) error {
 func TestEveryScreenFillsTheTerminal(t *testing.T) {
 	keys := []string{
 		"0", "1", "2", "3", "4", "5", "6", "7", "8", "j", "k", "g", "G", "h", "l", "pgup", "pgdown", "ctrl+d", "ctrl+u", "enter", "esc", "/", "o", "m", "n", "N",
-		"d", "b", "y", "i", "w", "F", "v", "R", "p", "H", "L", "Z", "O", "<", ">", "+", "-",
+		"d", "b", "y", "i", "w", "F", "v", "R", "p", "H", "L", "Z", "O", "<", ">", "+", "-", ":", ":", "c", "ctrl+s", "ctrl+k", "ctrl+a",
 		"tab", "shift+tab", "?", "f", "r", "space", "s", "S", "x", "é", "[", "]",
 	}
 	keymap := defaultKeymap(t)
+	t.Chdir(t.TempDir()) // what is saved, is saved there
+	commands := append(commandNames(), "log", "help", "columns -rv", "sort size", "goto a", "uid u", "filter /[/", "verify node", "index add a=b", "世界 -n x")
 	rapid.Check(t, func(t *rapid.T) {
 		f := wild(t)
 		w, h := rapid.IntRange(0, 210).Draw(t, "width"), rapid.IntRange(0, 70).Draw(t, "height")
-		m := NewModel(context.Background(), Options{Process: f, Keymap: keymap, ASCII: rapid.Bool().Draw(t, "ascii")})
+		l := &logged{}
+		m := NewModel(context.Background(), Options{
+			Process: f, Keymap: keymap, ASCII: rapid.Bool().Draw(t, "ascii"), Log: l, Sentence: rapid.SampledFrom(hostile).Draw(t, "sentence"),
+			Opener: &door{opens: func() (Opened, error) { return Opened{Process: f}, nil }},
+		})
 		u := &user{m: m}
 		u.send(tea.WindowSizeMsg{Width: w, Height: h})
 		u.look()
@@ -187,6 +193,19 @@ func TestEveryScreenFillsTheTerminal(t *testing.T) {
 			case 2:
 				u.send(tea.MouseWheelMsg{Button: rapid.SampledFrom([]tea.MouseButton{tea.MouseWheelUp, tea.MouseWheelDown}).Draw(t, "wheel")})
 				check("a turn of the wheel")
+			case 4:
+				line := rapid.SampledFrom(commands).Draw(t, "command")
+				if u.m.askCommand(line); line != "quit" {
+					enter, _ := keyNamed("enter")
+					u.send(enter)
+				}
+				check(":" + line)
+			case 5:
+				u.send(tea.PasteMsg{Content: rapid.SampledFrom(hostile).Draw(t, "pasted")})
+				check("a paste")
+			case 6:
+				l.lines = append(l.lines, rapid.SampledFrom(hostile).Draw(t, "logged"))
+				check("a line of the log")
 			case 3:
 				f.bump(func() { f.snapshot.At = f.snapshot.At.Add(time.Second) })
 				u.look()

@@ -60,6 +60,10 @@ func themeFor(dark bool, p colorprofile.Profile) *theme {
 			flat: true, muted: "8", faint: "8", accent: "4", ok: "2", warn: "5", bad: "1",
 			updated: "4", replaced: "5", synced: "6",
 		}.theme()
+	case p == colorprofile.ANSI256 && dark:
+		return dark256().theme()
+	case p == colorprofile.ANSI256:
+		return light256().theme()
 	case dark:
 		return darkPalette().theme()
 	}
@@ -84,8 +88,27 @@ func lightPalette() palette {
 	}
 }
 
-// palette is a theme's colours: "#rrggbb", or the number of one of the terminal's
-// own 16. Empty is the terminal's usual one.
+// With 256 colours the nearest ones would have other hues: these are chosen.
+func dark256() palette {
+	return palette{
+		muted: "248", faint: "243", accent: "75",
+		ok: "79", warn: "221", bad: "209",
+		updated: "75", replaced: "225", synced: "152",
+		selected: "237", idle: "235",
+	}
+}
+
+func light256() palette {
+	return palette{
+		muted: "240", faint: "244", accent: "25",
+		ok: "23", warn: "94", bad: "88",
+		updated: "25", replaced: "56", synced: "239",
+		selected: "189", idle: "254",
+	}
+}
+
+// palette is a theme's colours: "#rrggbb", or the number of one of the 256, of
+// which the first 16 are the terminal's own. Empty is its usual one.
 type palette struct {
 	muted, faint, accent      string
 	ok, warn, bad             string
@@ -96,8 +119,11 @@ type palette struct {
 }
 
 func colorOf(text string) color.Color {
-	if n, err := strconv.Atoi(text); err == nil {
-		return ansi.BasicColor(n)
+	if n, err := strconv.ParseUint(text, 10, 8); err == nil {
+		if n < 16 {
+			return ansi.BasicColor(n)
+		}
+		return ansi.IndexedColor(n)
 	}
 	return ansi.XParseColor(text)
 }

