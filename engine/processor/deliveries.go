@@ -57,10 +57,13 @@ func (l *Listener) recordLocked(on bool) {
 // are gone. Nothing is pending for a listener that is being removed. A call
 // under way has taken as long as it has until now. It waits for no handler.
 func (p *Processor) Deliveries(now time.Time, sent []Sent) [][]inspect.Delivery {
+	found := make([][]inspect.Delivery, len(sent))
+	if len(sent) == 0 {
+		return found
+	}
 	p.mu.Lock()
 	listeners := slices.Clone(p.listeners)
 	p.mu.Unlock()
-	found := make([][]inspect.Delivery, len(sent))
 	order := make([]int, len(sent))
 	for i := range order {
 		order[i] = i
@@ -90,19 +93,18 @@ func (w *wanted) of(l *Listener, now time.Time) {
 	done := l.delivered.Load()
 	g.settleLocked(done)
 	known := make([]bool, len(w.sent))
+	lowest, highest := w.sent[w.order[0]].Seq, w.sent[w.order[len(w.order)-1]].Seq
 	if g.deliveries != nil {
 		for rank := range g.deliveries.Len() {
 			d := g.deliveries.At(rank)
-			w.add(known, d.seq, inspect.Delivery{
-				Handler: l.name, Began: l.p.clockTime(d.ended - int64(d.took)), Took: d.took,
-			})
+			if d.seq-lowest <= highest-lowest { // the others are below: it wraps
+				w.add(known, d.seq, l, d.ended-int64(d.took), d.took)
+			}
 		}
 	}
 	next, calling, began := g.nextLocked(l, done)
 	if calling != 0 {
-		w.add(known, calling, inspect.Delivery{
-			Handler: l.name, Began: l.p.clockTime(began), Took: max(now.Sub(l.p.began)-time.Duration(began), 0),
-		})
+		w.add(known, calling, l, began, max(now.Sub(l.p.began)-time.Duration(began), 0))
 	}
 	if l.retired.Load() {
 		return
@@ -116,7 +118,7 @@ func (w *wanted) of(l *Listener, now time.Time) {
 }
 
 // add notes a delivery if it was asked for.
-func (w *wanted) add(known []bool, seq uint64, d inspect.Delivery) {
+func (w *wanted) add(known []bool, seq uint64, l *Listener, began int64, took time.Duration) {
 	at, ok := slices.BinarySearchFunc(w.order, seq, func(i int, seq uint64) int { return cmp.Compare(w.sent[i].Seq, seq) })
 	if !ok {
 		return
@@ -124,7 +126,7 @@ func (w *wanted) add(known []bool, seq uint64, d inspect.Delivery) {
 	for ; at < len(w.order) && w.sent[w.order[at]].Seq == seq; at++ {
 		i := w.order[at]
 		known[i] = true
-		w.found[i] = append(w.found[i], d)
+		w.found[i] = append(w.found[i], inspect.Delivery{Handler: l.name, Began: l.p.clockTime(began), Took: took})
 	}
 }
 
