@@ -127,10 +127,11 @@ func New(lw cache.ListerWatcher, example runtime.Object, o Options) *Informer {
 	i.gate = newGate(&i.generation)
 	i.store = store.New(i.keyFunc, o.Indexers, o.storeOptions())
 	i.processor = processor.New(processor.Options{
-		HandlerPanic:   o.HandlerPanic,
-		SkipBusyResync: o.Hardening.SkipBusyResync,
-		Generation:     &i.generation,
-		Upstream:       i.HasSyncedChecker(),
+		HandlerPanic:    o.HandlerPanic,
+		SkipBusyResync:  o.Hardening.SkipBusyResync,
+		ConflateBacklog: o.Hardening.ConflateBacklog,
+		Generation:      &i.generation,
+		Upstream:        i.HasSyncedChecker(),
 	})
 	if o.Registry != nil {
 		o.Registry.add(i)

@@ -136,6 +136,12 @@ type Hardening struct {
 	// CompressUpdates keeps in a DeltaFIFO only the newest of adjacent updates of
 	// one key: handlers see fewer intermediate states.
 	CompressUpdates bool
+	// ConflateBacklog is how many notifications may wait for a handler one by
+	// one. One that falls further behind is told less: for each key only what
+	// leads from the state that it knows to the newest, so that memory is bounded
+	// by the number of keys. It never sees an update of an object that it was not
+	// told of. Zero: the backlog has no bound, as in client-go.
+	ConflateBacklog int
 	// SplitIdentity tells handlers of an update from one object to another of the
 	// same name (another UID) as a deletion, with a tombstone, and an addition.
 	SplitIdentity bool

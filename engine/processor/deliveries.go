@@ -109,6 +109,9 @@ func (w *wanted) of(l *Listener, now time.Time) {
 	if l.retired.Load() {
 		return
 	}
+	if c := l.conflating; c != nil && c.out {
+		next = w.outOf(l, known, next)
+	}
 	for i := range w.sent {
 		s := &w.sent[i]
 		if !known[i] && s.Seq >= max(next, l.firstSeq) && s.To.includes(l) {
@@ -117,8 +120,29 @@ func (w *wanted) of(l *Listener, now time.Time) {
 	}
 }
 
+// outOf adds what is pending of a listener out of the log: the rest of its
+// window, from next on, and its backlog. It returns from where on nothing was
+// moved there.
+func (w *wanted) outOf(l *Listener, known []bool, next uint64) uint64 {
+	g, c := &l.records, l.conflating
+	pending := inspect.Delivery{Handler: l.name, Pending: true}
+	if g.from.chunk == &c.window && !c.window.own {
+		for ; next <= c.window.base+uint64(g.runEnd); next++ {
+			w.note(known, next, pending)
+		}
+	}
+	for q := range c.backlog.all() {
+		w.note(known, q.seq, pending)
+	}
+	return c.movedTo + 1
+}
+
 // add notes a delivery if it was asked for.
 func (w *wanted) add(known []bool, seq uint64, l *Listener, began int64, took time.Duration) {
+	w.note(known, seq, inspect.Delivery{Handler: l.name, Began: l.p.clockTime(began), Took: took})
+}
+
+func (w *wanted) note(known []bool, seq uint64, d inspect.Delivery) {
 	at, ok := slices.BinarySearchFunc(w.order, seq, func(i int, seq uint64) int { return cmp.Compare(w.sent[i].Seq, seq) })
 	if !ok {
 		return
@@ -126,7 +150,7 @@ func (w *wanted) add(known []bool, seq uint64, l *Listener, began int64, took ti
 	for ; at < len(w.order) && w.sent[w.order[at]].Seq == seq; at++ {
 		i := w.order[at]
 		known[i] = true
-		w.found[i] = append(w.found[i], inspect.Delivery{Handler: l.name, Began: l.p.clockTime(began), Took: took})
+		w.found[i] = append(w.found[i], d)
 	}
 }
 

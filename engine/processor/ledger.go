@@ -143,8 +143,12 @@ func (g *ledger) place() position {
 // beginRun says that the entries from pos up to end are being delivered.
 func (g *ledger) beginRun(pos position, end int, done uint64, now int64) {
 	g.mu.Lock()
-	g.from, g.fromDone, g.runEnd, g.runBegan = pos, done, end, now
+	g.beginRunLocked(pos, end, done, now)
 	g.mu.Unlock()
+}
+
+func (g *ledger) beginRunLocked(pos position, end int, done uint64, now int64) {
+	g.from, g.fromDone, g.runEnd, g.runBegan = pos, done, end, now
 }
 
 // beginRound says that the first notification of a resync round is delivered.

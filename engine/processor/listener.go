@@ -77,7 +77,12 @@ type Listener struct {
 
 	// Written by the goroutine only, read by anyone: how many calls have
 	// returned, and how many of them were part of the initial list.
+	// Movers add to initialDelivered, too, what is not to be told any more.
 	delivered, initialDelivered atomic.Uint64
+	// conflating is nil unless the listener may leave the log. conflated counts
+	// what was addressed to it and is not told any more, under the ledger's mu.
+	conflating *conflation
+	conflated  atomic.Uint64
 
 	// Only the goroutine touches these. Entries below end in cursor's chunk, from
 	// the cursor on, are for this listener.
@@ -116,6 +121,9 @@ func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) 
 		round:      noRound,
 	}
 	l.observer, _ = h.(Observer)
+	if p.conflateAt > 0 && !o.Explorer {
+		l.conflating = &conflation{filled: make(chan struct{}, 1)}
+	}
 	if slow, ok := h.(Interruptible); ok {
 		slow.OnQuit(l.quitted)
 	}
@@ -189,7 +197,9 @@ func (l *Listener) exitLocked() {
 	l.cursor = position{}
 	l.records.at(position{}, l.delivered.Load())
 	l.p.forgetLocked(l)
-	l.p.restLocked()
+	if l.conflating == nil || !l.conflating.end(&l.records) {
+		l.p.restLocked()
+	}
 	close(l.shutdown)
 }
 
@@ -201,14 +211,22 @@ func (l *Listener) next() bool {
 			l.overtake()
 			continue
 		}
+		if c := l.conflating; c != nil && (l.cursor.chunk == nil || l.cursor.chunk == &c.window) {
+			if l.resume() {
+				return true
+			}
+			continue
+		}
 		if n := int(l.cursor.chunk.n.Load()); l.cursor.index < n {
 			e := &l.cursor.chunk.entries[l.cursor.index]
 			if !e.to.includes(l) {
 				l.cursor.index += int(e.skip)
 				continue
 			}
-			l.beginRun(n)
-			return true
+			if l.beginRun(n) {
+				return true
+			}
+			continue
 		}
 		if pos, ok := l.cursor.next(); ok {
 			l.cursor = pos
@@ -220,15 +238,20 @@ func (l *Listener) next() bool {
 }
 
 // beginRun finds out how far the entries go that are for this listener; the
-// first n of the chunk are published.
-func (l *Listener) beginRun(n int) {
+// first n of the chunk are published. It returns false if they are to be taken
+// from a backlog instead.
+func (l *Listener) beginRun(n int) bool {
 	entries := &l.cursor.chunk.entries
 	l.end = l.cursor.index
 	for l.end < n && entries[l.end].to.includes(l) {
 		l.end += int(entries[l.end].skip)
 	}
 	l.last = l.p.now()
+	if l.conflating != nil {
+		return l.beginConflating()
+	}
 	l.records.beginRun(l.cursor, l.end, l.delivered.Load(), l.last)
+	return true
 }
 
 // sleep waits until something is published for this listener, or it is to quit.

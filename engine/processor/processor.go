@@ -37,6 +37,11 @@ type Options struct {
 	// SkipBusyResync passes a listener over that is due for a resync and has not
 	// been given all of the last one.
 	SkipBusyResync bool
+	// ConflateBacklog is how many notifications may wait for a listener one by
+	// one. For one that more wait for only the difference between what it knows
+	// and the newest state of each key is kept; see the package's documentation.
+	// Zero never does that.
+	ConflateBacklog int
 	// Generation is bumped when something a reader could see has changed. May
 	// be nil.
 	Generation *tap.Generation
@@ -90,6 +95,7 @@ var ErrStopped = errors.New("processor has stopped")
 type Processor struct {
 	panicPolicy PanicPolicy
 	skipBusy    bool
+	conflateAt  int
 	generation  *tap.Generation
 	upstream    cache.DoneChecker
 	keyFunc     cache.KeyFunc
@@ -136,6 +142,7 @@ func New(o Options) *Processor {
 	p := &Processor{
 		panicPolicy: o.HandlerPanic,
 		skipBusy:    o.SkipBusyResync,
+		conflateAt:  o.ConflateBacklog,
 		generation:  o.Generation,
 		upstream:    o.Upstream,
 		keyFunc:     o.KeyFunc,

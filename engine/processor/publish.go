@@ -25,7 +25,11 @@ func (p *Processor) Publish(batch []Notification) *Audience {
 	}
 	end := p.tail.head().number()
 	for _, l := range p.listeners {
-		if toAll || toDue && p.due.includes(l) {
+		switch {
+		case !toAll && !(toDue && p.due.includes(l)):
+		case l.conflating != nil:
+			l.published(first, end)
+		default:
 			l.wakeUp(first, end)
 		}
 	}

@@ -55,7 +55,7 @@ func (p *Processor) chooseLocked(now time.Time, turn func(*Listener) bool) (chos
 		due := turn(l)
 		if due {
 			l.nextResync = now.Add(l.granted)
-			if p.skipBusy && l.delivered.Load() < l.roundEnd {
+			if p.skipBusy && l.delivered.Load()+l.conflated.Load() < l.roundEnd {
 				l.skipped++
 				skipped++
 				due = false

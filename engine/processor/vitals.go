@@ -77,11 +77,12 @@ func (g *ledger) fill(v *inspect.ListenerVitals, l *Listener, now time.Time, at 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	done := l.delivered.Load()
+	v.Conflated = l.conflated.Load()
 	addressed := l.addressed()
 	g.settleLocked(done)
 
 	v.Delivered = done
-	v.Pending = addressed - done
+	v.Pending = addressed - done - v.Conflated
 	v.Rate = g.rate.Sample(now, done)
 	v.ArrivalRate = g.arrivals.Sample(now, addressed)
 	v.Time = g.time.Summary()
@@ -96,6 +97,8 @@ func (g *ledger) fill(v *inspect.ListenerVitals, l *Listener, now time.Time, at 
 				v.InHandler = max(time.Duration(at-began), 1)
 				current = e.object()
 			}
+		} else if c := l.conflating; c != nil && c.backlog.first != nil {
+			v.Behind = max(time.Duration(at+l.p.beganUnix-c.backlog.first.note.at), 0)
 		}
 	}
 	v.BusyRate = g.busy.rate(v.InHandler)
