@@ -30,7 +30,7 @@ func BenchmarkMomentsOfAnEvent(b *testing.B) {
 				}
 			}
 			r := newRunner(b, newOurs, benchPods(objects, 0), handlers, 0)
-			r.start(b.Context(), 1)
+			r.start(b.Context())
 			defer r.stop()
 			i := r.informer.(*engine.Informer)
 			send := func() {
@@ -85,7 +85,7 @@ func BenchmarkMomentsPage(b *testing.B) {
 			r := newRunner(b, newOurs, benchPods(2*engine.MomentsKept, 0), handlers, 0)
 			i := r.informer.(*engine.Informer)
 			i.RecordMoments(true)
-			r.start(b.Context(), 1)
+			r.start(b.Context())
 			defer r.stop()
 			began, pages := cpuTime(), 0
 			for b.Loop() {

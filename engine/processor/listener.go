@@ -121,7 +121,7 @@ func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) 
 		round:      noRound,
 	}
 	l.observer, _ = h.(Observer)
-	if p.conflateAt > 0 && !o.Explorer {
+	if p.conflateAt > 0 && o.CatchUp == nil && !o.Explorer {
 		l.conflating = &conflation{filled: make(chan struct{}, 1)}
 	}
 	if slow, ok := h.(Interruptible); ok {
