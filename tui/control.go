@@ -16,10 +16,20 @@ type controlMsg struct {
 	err  error
 }
 
+// wishes are the changes asked for and not answered yet. One is under way, the
+// others wait for it, so that they happen in the order in which they were asked
+// for: commands run each on its own.
+type wishes struct {
+	waiting []tea.Cmd
+	// gate is what they make of the gate, as far as no frame shows it yet; empty
+	// if what is shown holds.
+	gate inspect.GateMode
+}
+
 // control asks the informer to change.
 func (m *Model) control(done string, f func(context.Context, inspect.Controls) error) tea.Cmd {
 	source, name, ctx := m.source, m.informer, m.ctx
-	return func() tea.Msg {
+	wish := func() tea.Msg {
 		_, controls, err := source.find(name)
 		if err == nil && controls == nil {
 			err = inspect.ErrReadOnly
@@ -31,6 +41,20 @@ func (m *Model) control(done string, f func(context.Context, inspect.Controls) e
 		defer cancel()
 		return controlMsg{done: done, err: f(ctx, controls)}
 	}
+	m.wishes.waiting = append(m.wishes.waiting, wish)
+	if len(m.wishes.waiting) > 1 {
+		return nil
+	}
+	return wish
+}
+
+// paused says whether the gate is closed, or will be by what was asked for.
+func (m *Model) paused() bool {
+	mode := m.snapshot().Queue.Gate.Mode
+	if m.wishes.gate != "" {
+		mode = m.wishes.gate
+	}
+	return mode == inspect.GatePaused
 }
 
 func (m *Model) controlled(msg controlMsg) tea.Cmd {
@@ -42,6 +66,10 @@ func (m *Model) controlled(msg controlMsg) tea.Cmd {
 		m.fail(msg.err)
 	default:
 		m.note, m.failed = msg.done, false
+	}
+	m.wishes.waiting = m.wishes.waiting[1:]
+	if len(m.wishes.waiting) > 0 {
+		return m.wishes.waiting[0]
 	}
 	if m.frozen {
 		return nil

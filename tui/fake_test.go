@@ -36,7 +36,9 @@ type fake struct {
 	unsorted bool // sorts by key only
 	scanned  int  // of the rows; 0 for all
 
-	reads    int      // snapshots read
+	reads int // snapshots read
+	// stepTime is how long a step takes to be answered.
+	stepTime time.Duration
 	controls []string // what was asked for
 	open     int      // viewers
 }
@@ -381,7 +383,10 @@ func (f *fake) Resume(context.Context) error {
 	return f.did("resume")
 }
 
-func (f *fake) Step(_ context.Context, n int) error { return f.did(fmt.Sprintf("step %d", n)) }
+func (f *fake) Step(_ context.Context, n int) error {
+	time.Sleep(f.stepTime)
+	return f.did(fmt.Sprintf("step %d", n))
+}
 
 func (f *fake) SetRate(_ context.Context, r float64) error { return f.did(fmt.Sprintf("rate %g", r)) }
 

@@ -101,6 +101,7 @@ type Model struct {
 	lookout   lookout
 	tables    map[string]*table // by name; whichever informer is looked at
 	frozen    bool
+	wishes    wishes
 	note      string // the answer to the last wish, until the next key
 	failed    bool   // the answer is an error
 
@@ -322,6 +323,9 @@ func (m *Model) take(f *frame) tea.Cmd {
 	if !f.snapshot.ok && f.request.informer == m.frame.request.informer {
 		// Keep what was known of it; the error is shown with it.
 		f.snapshot.value = m.frame.snapshot.value
+	}
+	if len(m.wishes.waiting) == 0 {
+		m.wishes.gate = "" // this frame was read after the last of them
 	}
 	m.frame, m.informer, m.asked = f, f.request.informer, f.request
 	if f.snapshot.ok {

@@ -15,6 +15,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
@@ -234,5 +235,26 @@ func silence(t *testing.T) {
 	t.Cleanup(func() {
 		os.Stderr = was
 		null.Close()
+	})
+}
+
+// TestWhatIsAskedForHappensInThatOrder: commands run each on its own, and a
+// frame takes its time.
+func TestWhatIsAskedForHappensInThatOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(100)
+		f.stepTime = 300 * time.Millisecond
+		s := start(t, Options{Process: f, Keymap: defaultKeymap(t)})
+		time.Sleep(time.Second)
+		if _, err := io.WriteString(s.keys, "2 s s "); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if diff := cmp.Diff([]string{"pause", "step 1", "resume", "step 1", "resume"}, f.controls); diff != "" {
+			t.Errorf("done (-want +got):\n%s", diff)
+		}
 	})
 }

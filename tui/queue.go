@@ -145,11 +145,12 @@ func (p *queueScreen) handle(a Action) tea.Cmd {
 
 // togglePause closes the gate, or opens it as far as it was open before.
 func (p *queueScreen) togglePause() tea.Cmd {
-	gate := p.m.snapshot().Queue.Gate
-	if gate.Mode != inspect.GatePaused {
-		p.limit = gate.Rate
+	if !p.m.paused() {
+		p.keepLimit()
+		p.m.wishes.gate = inspect.GatePaused
 		return p.m.control("", func(ctx context.Context, c inspect.Controls) error { return c.Pause(ctx) })
 	}
+	p.m.wishes.gate = inspect.GateRunning
 	limit := p.limit
 	return p.m.control("", func(ctx context.Context, c inspect.Controls) error {
 		if limit > 0 {
@@ -159,10 +160,18 @@ func (p *queueScreen) togglePause() tea.Cmd {
 	})
 }
 
-func (p *queueScreen) step(n int) tea.Cmd {
-	if gate := p.m.snapshot().Queue.Gate; gate.Mode != inspect.GatePaused {
-		p.limit = gate.Rate
+// keepLimit remembers how far the gate is open, before it is closed.
+func (p *queueScreen) keepLimit() {
+	if p.m.wishes.gate == "" { // else what is shown is over
+		p.limit = p.m.snapshot().Queue.Gate.Rate
 	}
+}
+
+func (p *queueScreen) step(n int) tea.Cmd {
+	if !p.m.paused() {
+		p.keepLimit()
+	}
+	p.m.wishes.gate = inspect.GatePaused
 	return p.m.control("", func(ctx context.Context, c inspect.Controls) error { return c.Step(ctx, n) })
 }
 
