@@ -144,7 +144,7 @@ func TestDoctorOnWhatIsForbidden(t *testing.T) {
 		_, _ = fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"pods is forbidden: User \"jane\u001b[2J\" cannot list"}`)
 	})
 	got := run(t, "doctor", "--server", url, "--for", "1s")
-	for _, want := range []string{"list-forbidden  pods", "not synced, backing off", "The server forbids to list pods", "found 1 "} {
+	for _, want := range []string{"list-forbidden  pods", "not synced, ", "The server forbids to list pods", "found 1 "} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("%q is not in\n%s", want, got.stdout)
 		}
