@@ -601,3 +601,17 @@ func TestEntriesThatStandForAListAreNamed(t *testing.T) {
 		u.press("j").expectMarked("everything in the store")
 	}
 }
+
+// TestHandlersAndIndicesAreFiltered: their few rows, too.
+func TestHandlersAndIndicesAreFiltered(t *testing.T) {
+	f := newFake(300)
+	u := newUser(t, f, 120, 30)
+	for _, key := range []string{"1", "5", "6"} {
+		u.press(key, "/").types("deploy").press("enter").expectMarked("deployment-controller")
+		u.expect("1 of 3 match deploy")
+		u.press("esc").expect("of 3")
+	}
+	u.press("4", "/").types("no").press("enter").expectMarked("node")
+	u.expect("1 of 3 match no", "12 buckets")
+	u.press("enter", "esc", "esc").expect("of 3")
+}

@@ -211,6 +211,9 @@ func compareObjects(a, b *inspect.Row, by inspect.Sort) int {
 
 func keep[R any](rows []R, filter string, key func(R) string) []R {
 	match := inspect.Match(filter)
+	if match == nil {
+		return slices.Clone(rows)
+	}
 	kept := make([]R, 0, len(rows))
 	for _, r := range rows {
 		if match == nil || match(key(r)) {

@@ -78,6 +78,10 @@ func (p *handlersScreen) handle(a Action) tea.Cmd {
 	return nil
 }
 
+func (p *handlersScreen) filter() string        { return p.handlers.text }
+func (p *handlersScreen) setFilter(text string) { p.handlers.setFilter(text) }
+func (p *handlersScreen) back() bool            { return p.handlers.back() }
+
 func (p *handlersScreen) wheel(n int) { p.handlers.scroll(n) }
 
 func (p *handlersScreen) click(x, y int) tea.Cmd {
@@ -94,7 +98,7 @@ func (p *handlersScreen) hints() []hint {
 }
 
 func (p *handlersScreen) status() string {
-	return place(p.handlers.cursor, p.handlers.matched, p.handlers.total, "")
+	return p.handlers.status()
 }
 
 // leastHandlers is how many handlers can be seen at least, if there are as many:
@@ -106,6 +110,10 @@ func (p *handlersScreen) lines() []string {
 	if len(s.Listeners) == 0 {
 		p.handlers.setHeight(1)
 		return message(t, p.w, p.h, "no handlers", "Nobody is told about changes: the informer only keeps its cache up to date.")
+	}
+	if p.handlers.matched == 0 {
+		p.handlers.setHeight(1)
+		return message(t, p.w, p.h, "no handler matches "+p.handlers.text, count(p.handlers.total, "handler is", "handlers are")+" registered.")
 	}
 	var detail []string
 	if row, ok := p.handlers.selected(); ok {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type handlerTable struct {
 	list[inspect.ListenerVitals]
 	table *table
+	text  string                   // the filter
 	all   []inspect.ListenerVitals // in the order in which they were added
 	// conflated, lagged: some handler's backlog was conflated, some handler was
 	// passed over.
@@ -134,10 +136,13 @@ func (h *handlerTable) refresh(listeners []inspect.ListenerVitals) {
 // arrange puts the handlers in order.
 func (h *handlerTable) arrange() {
 	rows := h.all
+	if keep := inspect.Match(h.text); keep != nil {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(l inspect.ListenerVitals) bool { return !keep(l.Name) })
+	}
 	if h.table.order.by != "" {
 		rows = sortRows(rows, h.table.order, compareHandlers)
 	}
-	h.show(rows, 0, len(rows), len(rows))
+	h.show(rows, 0, len(rows), len(h.all))
 	if h.chosen {
 		return
 	}
@@ -149,6 +154,24 @@ func (h *handlerTable) arrange() {
 	h.cursor, h.cursorKey, h.topKey = at, "", ""
 	h.top = max(min(h.top, at), at-h.height+1, 0)
 }
+
+func (h *handlerTable) setFilter(text string) {
+	if text != h.text {
+		h.text = text
+		h.home()
+		h.arrange()
+	}
+}
+
+// back takes the filter away and says whether there was one.
+func (h *handlerTable) back() bool {
+	was := h.text != ""
+	h.setFilter("")
+	return was
+}
+
+// status says which row of how many is selected.
+func (h *handlerTable) status() string { return place(h.cursor, h.matched, h.total, h.text) }
 
 // moveTo, click and scroll are the user's.
 func (h *handlerTable) moveTo(rank int) {
@@ -216,9 +239,12 @@ func (h *handlerTable) columns() []column {
 // draw returns the title line and height rows.
 func (h *handlerTable) draw(t *theme, s *inspect.Snapshot, w int) []string {
 	g := h.table.grid(w, h.columns())
+	found := highlighter(h.text)
 	lines := []string{g.header(t)}
 	return append(lines, h.list.draw(w, func(l inspect.ListenerVitals, selected bool) string {
-		return g.row(t, chosen(selected, true), part{}, handlerCells(t, s, &l)...)
+		cells := handlerCells(t, s, &l)
+		cells[0].found = found(cells[0].s)
+		return g.row(t, chosen(selected, true), part{}, cells...)
 	})...)
 }
 

@@ -129,7 +129,8 @@ func (p *indicesScreen) indexPane(t *theme, w int) []string {
 	rows := max(p.h-paneHead-len(detail)-1, min(p.indices.matched, 5))
 	p.indices.setHeight(min(rows, max(p.indices.matched, 1)))
 	g := p.indexTable.grid(w, indexColumns())
-	lines := []string{p.paneTitle(t, w, levelIndices, part{"", "Indices"}), newLine(w).skip(gutter).put(t.muted, count(p.indices.total, "index", "indices")).String(), g.header(t)}
+	found := highlighter(p.texts[levelIndices])
+	lines := []string{p.paneTitle(t, w, levelIndices, part{"", "Indices"}, part{t.muted, filterNote(p.texts[levelIndices])}), newLine(w).skip(gutter).put(t.muted, count(p.indices.total, "index", "indices")).String(), g.header(t)}
 	lines = append(lines, p.indices.draw(w, func(i inspect.IndexVitals, selected bool) string {
 		largest := []part{{t.faint, dash}}
 		if i.LargestObjects > 0 {
@@ -138,7 +139,7 @@ func (p *indicesScreen) indexPane(t *theme, w int) []string {
 			largest = []part{name, {t.muted, " " + number(i.LargestObjects) + " (" + percent(i.LargestObjects, i.Entries) + ")"}}
 		}
 		return g.row(t, chosen(selected, p.focus == levelIndices), part{},
-			cell{s: inspect.IndexName(i.Name)}, cell{s: number(i.Buckets)}, cell{s: number(i.Entries)}, cell{parts: largest},
+			cell{s: inspect.IndexName(i.Name), found: found(inspect.IndexName(i.Name))}, cell{s: number(i.Buckets)}, cell{s: number(i.Entries)}, cell{parts: largest},
 			warned(t, i.Empty), cell{st: t.muted, s: number(i.Unindexed)}, latencyCell(t, &i.Time, i.Time.P99), warned(t, int(i.Errors)))
 	})...)
 	return append(append(lines, newLine(w).String()), detail...)

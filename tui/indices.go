@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -22,6 +24,7 @@ type indicesScreen struct {
 	focus      int
 	indices    list[inspect.IndexVitals]
 	indexTable *table
+	known      []inspect.IndexVitals // as they were added
 
 	buckets     list[inspect.BucketRow]
 	bucketTable *table
@@ -92,8 +95,8 @@ func (p *indicesScreen) ask(r *request) {
 }
 
 func (p *indicesScreen) refresh(f *frame) {
-	indices := sortRows(f.snapshot.value.Indices, p.indexTable.order, compareIndices)
-	p.indices.show(indices, 0, len(indices), len(indices))
+	p.known = f.snapshot.value.Indices
+	p.arrange()
 	p.follow()
 	if q := f.request.buckets; q.on && q.query.index == p.index && q.query.Filter == p.texts[levelBuckets] &&
 		string(q.query.Sort) == p.bucketTable.order.by && q.query.Desc == bool(p.bucketTable.order.desc) {
@@ -130,7 +133,7 @@ func (p *indicesScreen) follow() {
 
 func (p *indicesScreen) setIndex(name string) {
 	p.index, p.valued, p.bucketsRead, p.bucketsErr, p.sizes = name, false, false, nil, nil
-	p.texts = [levelCount]string{}
+	p.texts[levelBuckets], p.texts[levelObjects] = "", ""
 	p.buckets.reset()
 	p.clearObjects()
 }
@@ -173,6 +176,11 @@ func (p *indicesScreen) filter() string { return p.texts[p.focus] }
 func (p *indicesScreen) setFilter(text string) {
 	switch {
 	case text == p.texts[p.focus]:
+	case p.focus == levelIndices:
+		p.texts[levelIndices] = text
+		p.indices.home()
+		p.arrange()
+		p.follow()
 	case p.focus == levelBuckets:
 		p.texts[levelBuckets] = text
 		p.buckets.home()
@@ -223,7 +231,7 @@ func (p *indicesScreen) move(a Action) {
 	switch p.focus {
 	case levelIndices:
 		if p.indexTable.handle(a, indexColumns()) {
-			p.sortIndices()
+			p.arrange()
 		} else {
 			p.indices.handle(a)
 		}
@@ -239,10 +247,13 @@ func (p *indicesScreen) move(a Action) {
 	}
 }
 
-// sortIndices puts the rows that are here in another order.
-func (p *indicesScreen) sortIndices() {
-	rows := sortRows(p.indices.rows, p.indexTable.order, compareIndices)
-	p.indices.show(rows, 0, len(rows), len(rows))
+// arrange filters the indices and puts them in order.
+func (p *indicesScreen) arrange() {
+	rows := sortRows(p.known, p.indexTable.order, compareIndices)
+	if keep := inspect.Match(p.texts[levelIndices]); keep != nil {
+		rows = slices.DeleteFunc(rows, func(i inspect.IndexVitals) bool { return !keep(inspect.IndexName(i.Name)) })
+	}
+	p.indices.show(rows, 0, len(rows), len(p.known))
 }
 
 func (p *indicesScreen) tableShown() (*table, []column) {
@@ -322,7 +333,7 @@ func (p *indicesScreen) clickTitle(level, x, w int) {
 	case levelIndices:
 		if c := p.indexTable.grid(w, indexColumns()).at(x); c != nil && c.by != "" {
 			p.indexTable.sortBy(c)
-			p.sortIndices()
+			p.arrange()
 		}
 	case levelBuckets:
 		if c := p.bucketTable.grid(w, bucketColumns(w)).at(x); c != nil && c.by != "" {
@@ -338,8 +349,9 @@ func (p *indicesScreen) hints() []hint {
 	open := [levelCount]string{"buckets", "objects", "object"}[p.focus]
 	h := []hint{{ActionOpen, open}}
 	if p.focus > levelIndices {
-		h = append(h, hint{ActionBack, "back"}, hint{ActionFilter, "filter"})
+		h = append(h, hint{ActionBack, "back"})
 	}
+	h = append(h, hint{ActionFilter, "filter"})
 	return append(h, hint{ActionVerify, "compute anew"}, hint{ActionSort, "sort"}, hint{ActionReverse, "reverse"}, hint{ActionColumns, "columns"})
 }
 
@@ -350,7 +362,7 @@ func (p *indicesScreen) status() string {
 	case levelObjects:
 		return p.objects.status(p.texts[levelObjects])
 	}
-	return place(p.indices.cursor, p.indices.matched, p.indices.total, "")
+	return place(p.indices.cursor, p.indices.matched, p.indices.total, p.texts[levelIndices])
 }
 
 // rectOf returns where a level that can be seen stands.

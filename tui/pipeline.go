@@ -65,6 +65,10 @@ func (p *pipelineScreen) hints() []hint {
 	return []hint{{ActionOpen, "handler"}, {ActionQueue, "queue"}, {ActionStore, "store"}, {ActionIndices, "indices"}, {ActionFreeze, "freeze"}}
 }
 
+func (p *pipelineScreen) filter() string        { return p.handlers.text }
+func (p *pipelineScreen) setFilter(text string) { p.handlers.setFilter(text) }
+func (p *pipelineScreen) back() bool            { return p.handlers.back() }
+
 func (p *pipelineScreen) wheel(n int) { p.handlers.scroll(n) }
 
 func (p *pipelineScreen) click(x, y int) tea.Cmd {

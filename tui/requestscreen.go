@@ -64,9 +64,9 @@ func (p *requestsScreen) refresh(f *frame) {
 	}
 	p.read = true
 	judged := judge(f.requests.value, f.at)
-	p.all = make([]requestRow, len(judged))
+	p.all = p.all[:0]
 	for i, v := range judged {
-		p.all[i] = requestRow{f.requests.value[i], v}
+		p.all = append(p.all, requestRow{f.requests.value[i], v})
 	}
 	p.arrange()
 }
@@ -81,7 +81,7 @@ func (p *requestsScreen) arrange() {
 		}
 	}
 	now := p.m.frame.at
-	rows = sortRows(rows, p.table.order, func(a, b *requestRow, by string) int {
+	sortInPlace(rows, p.table.order, func(a, b *requestRow, by string) int {
 		switch by {
 		case byLife:
 			return cmp.Compare(lasted(now, &a.Request), lasted(now, &b.Request))

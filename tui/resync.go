@@ -79,6 +79,10 @@ func (m *Model) askPeriod(handler string) {
 	m.prompt = p
 }
 
+func (p *resyncScreen) filter() string        { return p.handlers.text }
+func (p *resyncScreen) setFilter(text string) { p.handlers.setFilter(text) }
+func (p *resyncScreen) back() bool            { return p.handlers.back() }
+
 func (p *resyncScreen) wheel(n int) { p.handlers.scroll(n) }
 
 func (p *resyncScreen) click(x, y int) tea.Cmd {
@@ -98,7 +102,7 @@ func (p *resyncScreen) hints() []hint {
 }
 
 func (p *resyncScreen) status() string {
-	return place(p.handlers.cursor, p.handlers.matched, p.handlers.total, "")
+	return p.handlers.status()
 }
 
 // tableWidth is how wide the table is: what the second pane leaves.
@@ -119,7 +123,11 @@ func (p *resyncScreen) lines() []string {
 		p.handlers.setHeight(1)
 		return append(lines, message(t, p.w, p.h-len(lines), "no handlers", "Nobody is there to whom the cache could be played back.")...)
 	}
-	row, _ := p.handlers.selected()
+	row, ok := p.handlers.selected()
+	if !ok {
+		p.handlers.setHeight(1)
+		return append(lines, message(t, p.w, p.h-len(lines), "no handler matches "+p.handlers.text, count(p.handlers.total, "handler is", "handlers are")+" registered.")...)
+	}
 	if w := p.tableWidth(); w < p.w {
 		h := p.h - len(lines)
 		p.handlers.setHeight(max(h-1, 1))
@@ -135,8 +143,11 @@ func (p *resyncScreen) lines() []string {
 
 func (p *resyncScreen) rowLines(t *theme, s *inspect.Snapshot, w int) []string {
 	g := p.handlers.table.grid(w, p.columns())
+	found := highlighter(p.handlers.text)
 	return append([]string{g.header(t)}, p.handlers.list.draw(w, func(l inspect.ListenerVitals, selected bool) string {
-		return g.row(t, chosen(selected, true), part{}, resyncCells(t, s, &l)...)
+		cells := resyncCells(t, s, &l)
+		cells[0].found = found(cells[0].s)
+		return g.row(t, chosen(selected, true), part{}, cells...)
 	})...)
 }
 

@@ -110,28 +110,22 @@ type tabled interface {
 	tableShown() (*table, []column)
 }
 
-// sortRows sorts rows that are all here by the column in order; those it holds
-// equal stay as they were.
+// sortRows returns the rows, which are all here, sorted by the column in order;
+// those it holds equal stay as they were.
 func sortRows[R any](rows []R, by order, compare func(a, b *R, by string) int) []R {
 	out := slices.Clone(rows)
-	slices.SortStableFunc(out, func(a, b R) int {
+	sortInPlace(out, by, compare)
+	return out
+}
+
+func sortInPlace[R any](rows []R, by order, compare func(a, b *R, by string) int) {
+	slices.SortStableFunc(rows, func(a, b R) int {
 		c := compare(&a, &b, by.by)
 		if by.desc {
 			return -c
 		}
 		return c
 	})
-	return out
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // highlighter returns what marks the parts of a text that a filter found.
