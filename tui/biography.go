@@ -148,7 +148,7 @@ func (b *biographyPage) grid(w int) grid {
 		fixedLeft("WRITER", 16, 3),
 		fixed("WAITED", 6, 5),
 		fixedLeft("HANDLERS", 8, 6),
-		{title: "WHAT CHANGED", min: 20, max: 200},
+		{title: "WHAT CHANGED", min: 20, max: 200, key: true},
 	})
 }
 
@@ -210,7 +210,7 @@ func (b *biographyPage) cells(t *theme, r *biographyRow) []cell {
 		{st: t.muted, s: orDash(r.Writer)},
 		waited,
 		deliveredCell(t, r.Deliveries),
-		{parts: eventWords(t, r)},
+		eventCell(t, r),
 	}
 }
 
@@ -232,8 +232,8 @@ func deliveredCell(t *theme, deliveries []inspect.Delivery) cell {
 	return c
 }
 
-// eventWords says what an event changed, or why nobody was told of it.
-func eventWords(t *theme, r *biographyRow) []part {
+// eventCell says what an event changed, or why nobody was told of it.
+func eventCell(t *theme, r *biographyRow) cell {
 	var out []part
 	if r.newUID {
 		out = append(out, part{t.warn, "another UID  "})
@@ -244,12 +244,14 @@ func eventWords(t *theme, r *biographyRow) []part {
 	switch {
 	case r.Skipped != "":
 		out = append(out, part{t.muted, "skipped: " + r.Skipped})
+	case len(r.Changed) == 1 && len(out) == 0:
+		return cell{s: r.Changed[0]} // cut inside, if it must be: its end tells most
 	case len(r.Changed) > 0:
 		out = append(out, part{"", strings.Join(r.Changed, "  ")})
 	case r.Compared:
 		out = append(out, part{t.muted, "nothing but noise"})
 	}
-	return out
+	return cell{parts: out}
 }
 
 // eventDetail says everything about one event in at most h lines.

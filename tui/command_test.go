@@ -176,6 +176,7 @@ func TestCommandsShowScreens(t *testing.T) {
 	u.press("esc")
 	u.command("keys").expect("Everywhere", "half a page up")
 	u.press("esc").expect("deployment-controller")
+	u.press("8")
 	u.command("filter x").expect("nothing to filter")
 	u.press("esc", "3")
 	u.command("filter 0001").expect("match 0001")

@@ -512,7 +512,7 @@ func (f *fake) vitals(n int) {
 	s.Resync = inspect.ResyncVitals{CheckPeriod: 30 * time.Second, Next: epoch.Add(12 * time.Second), Rounds: 8}
 	s.Requests = inspect.RequestVitals{WatchLists: 1, Watches: 1, Last: []inspect.Request{
 		{ID: 2, Verb: inspect.VerbWatch, Started: epoch.Add(-200 * time.Second), Lifetime: 200 * time.Second, ResourceVersion: "180411", Items: 31204, Bookmarks: 4, Outcome: inspect.OutcomeOpen},
-		{ID: 1, Verb: inspect.VerbWatchList, Started: epoch.Add(-252 * time.Second), Ended: epoch.Add(-200 * time.Second), Lifetime: 52 * time.Second, Returned: "180411", Items: n, Outcome: inspect.OutcomeClosed, Next: "watch"},
+		{ID: 1, Verb: inspect.VerbWatchList, Started: epoch.Add(-252 * time.Second), Ended: epoch.Add(-200 * time.Second), Lifetime: 52 * time.Second, Returned: "180411", Items: n, Initial: n, Marked: epoch.Add(-240 * time.Second), Outcome: inspect.OutcomeClosed, Next: "watch"},
 	}}
 	f.requests = s.Requests.Last
 }

@@ -67,7 +67,14 @@ func (p *pipelineScreen) hints() []hint {
 
 func (p *pipelineScreen) filter() string        { return p.handlers.text }
 func (p *pipelineScreen) setFilter(text string) { p.handlers.setFilter(text) }
-func (p *pipelineScreen) back() bool            { return p.handlers.back() }
+func (p *pipelineScreen) status() string {
+	if p.handlers.text == "" {
+		return "" // it is not a list in the first place
+	}
+	return p.handlers.status()
+}
+
+func (p *pipelineScreen) back() bool { return p.handlers.back() }
 
 func (p *pipelineScreen) wheel(n int) { p.handlers.scroll(n) }
 
