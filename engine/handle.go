@@ -74,8 +74,7 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 
 // reset empties the scratch, and makes room for n entries.
 func (s *scratch) reset(n int) {
-	s.ops, s.sources = slices.Grow(s.ops[:0], n), slices.Grow(s.sources[:0], n)
-	s.notifications = slices.Grow(s.notifications[:0], n)
+	s.ops, s.sources, s.notifications = slices.Grow(s.ops[:0], n), slices.Grow(s.sources[:0], n), s.notifications[:0]
 	s.failed, s.performed = s.failed[:0], 0
 }
 
@@ -103,7 +102,14 @@ func (i *Informer) perform(batch []deltafifo.Entry, reached string, began time.T
 	clear(s.ops) // don't keep objects alive until the next batch
 	clear(s.notifications)
 	s.ops, s.sources, s.notifications = s.ops[:0], s.sources[:0], s.notifications[:0]
+	if cap(s.ops) > scratchKept {
+		s.ops, s.sources, s.notifications = nil, nil, nil
+	}
 }
+
+// scratchKept is the largest batch whose memory is kept for the next one: a list
+// that comes as one delta may be much larger.
+const scratchKept = 4 * batchSize
 
 // syncAll performs the batch's entry n, a SyncAll, a piece at a time. Nothing of
 // it changes the store, so it need not be one change.
@@ -142,9 +148,9 @@ func (i *Informer) operations(e *deltafifo.Entry) (reached string) {
 // client-go, first the deletions of what is not listed any more.
 func (i *Informer) replaceAll(objects []any) {
 	s := &i.scratch
-	listed := make(map[string]any, len(objects))
+	listed := make(map[string]int, len(objects)) // where in objects, the last time
 	order := make([]string, 0, len(objects))
-	for _, obj := range objects {
+	for at, obj := range objects {
 		key, err := i.keyFunc(obj)
 		if err != nil {
 			i.quarantined.add(stageKey, "", obj, inspect.CauseRelist, err)
@@ -153,7 +159,7 @@ func (i *Informer) replaceAll(objects []any) {
 		if _, twice := listed[key]; !twice {
 			order = append(order, key)
 		}
-		listed[key] = obj
+		listed[key] = at
 	}
 	keys, stored := i.store.Snapshot()
 	for n, key := range keys {
@@ -161,8 +167,9 @@ func (i *Informer) replaceAll(objects []any) {
 			s.ops = append(s.ops, store.Op{Key: key, Object: cache.DeletedFinalStateUnknown{Key: key, Obj: stored[n]}, Delete: true})
 		}
 	}
+	s.ops, s.sources = slices.Grow(s.ops, len(order)), slices.Grow(s.sources, len(order))
 	for _, key := range order {
-		s.ops = append(s.ops, store.Op{Key: key, Object: listed[key]})
+		s.ops = append(s.ops, store.Op{Key: key, Object: objects[listed[key]]})
 	}
 }
 
@@ -170,6 +177,7 @@ func (i *Informer) replaceAll(objects []any) {
 // collects the entries that failed.
 func (i *Informer) notifications(batch []deltafifo.Entry) {
 	s := &i.scratch
+	s.notifications = slices.Grow(s.notifications, len(s.ops))
 	for n := range s.ops {
 		op, e := &s.ops[n], &batch[s.sources[n]]
 		if op.Err != nil {

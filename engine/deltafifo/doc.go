@@ -7,6 +7,7 @@
 //		cache.Queue
 //		cache.ReflectorBookmarkStore
 //		cache.TransformingStore
+//		Enqueue(deltas []cache.Delta, failed func(i int, err error))
 //		PopEntries(admit func() int, process func(batch []Entry) (failed []Entry)) (taken int, dropped []Entry, err error)
 //		Vitals(now time.Time) inspect.QueueVitals
 //		Page(now time.Time, query inspect.QueueQuery) inspect.QueuePage
@@ -66,7 +67,8 @@
 // process has returned. Options.KnownObjects is asked under the queue's lock
 // and must not call the queue.
 //
-// Cost: enqueueing is O(1); one map lookup, no allocation but the key. Replace
+// Cost: enqueueing is O(1); one map lookup, no allocation but the key. Enqueue
+// takes the lock and looks at the clock once for 32 deltas. Replace
 // and Resync are linear in the list, the queue and the store. Vitals, Waiting a
 // key, and a Page without a filter do not depend on the length of the queue. A
 // Page with a filter looks at every waiting key, about 100 ns each, and holds

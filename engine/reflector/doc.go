@@ -65,7 +65,9 @@
 // Guarantees:
 //
 //   - If a WATCH brings an event, it is handed to the store before the event
-//     that follows is read, and LastSyncResourceVersion moves after that.
+//     that follows is read, and LastSyncResourceVersion moves after that. A store
+//     that takes many at once (Enqueue, see deltafifo) is handed it together with
+//     those that can be read without waiting, up to 64, in their order.
 //   - If an initial stream or a paged list is cut, the store has seen nothing of
 //     it: it is given a whole list or none.
 //   - If Options' hardening is off, the requests made, their order and their
@@ -82,8 +84,9 @@
 // IsWatchListSemanticsUnSupported, and should heed its context: Run waits for
 // it. OnError must not block for long: nothing is read meanwhile.
 //
-// Cost: one goroutine, and a second one while a resync period is set. An event
-// costs one uncontended lock and one reading of the clock, and no allocation. An
+// Cost: one goroutine, and a second one while a resync period is set. An event,
+// or what is handed over with it, costs one uncontended lock and one reading of
+// the clock, and no allocation. An
 // initial stream is held until its end marker has come, and is not copied then
 // but for its pointers. A remembered request takes 250 bytes and its texts.
 //
@@ -97,6 +100,8 @@
 //   - A request that a stop cancelled is not reported to OnError.
 //   - The watch of an initial stream that can't be stored is stopped; client-go
 //     leaves it open.
+//   - Events of a watch are handed to a store that takes many at once in bursts;
+//     client-go hands them over one by one.
 //   - Objects of an initial stream are handed to the store in the order they
 //     came in; client-go's order is a map's.
 //   - A reflector runs once, and makes no request if its context has ended.
