@@ -101,6 +101,8 @@ func TestRowsAreSoughtSortedAndCut(t *testing.T) {
 	u.command("goto ns-1/web-00100").expectMarked("ns-1/web-00100")
 	u.command("sort rv").expect("RV▼")
 	u.command("sort size").expect("SIZE")
+	u.command("sort rate").expect("RATE/s▼") // the only one that begins so
+	u.command("sort a").expect("AGE▲")
 	u.command("sort colour").expect(`no column "colour" to sort by; there is key, age, rv`)
 	u.press("esc")
 	u.command("columns -rv")

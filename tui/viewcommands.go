@@ -117,12 +117,31 @@ func runSort(m *Model, args []word) (tea.Cmd, error) {
 	if len(names) == 0 {
 		return nil, &fault{what: "this screen has nothing to sort"}
 	}
-	i := slices.Index(names, strings.ToLower(w.text))
+	i := named(names, w.text)
 	if i < 0 {
 		return nil, w.fault("no column " + strconv.Quote(w.text) + " to sort by; there is " + alternatives(names))
 	}
 	t.sortBy(kept[i])
 	return nil, nil
+}
+
+// named returns which of the names is meant by text: the one that it is, or the
+// only one that begins with it; -1 if none is, or several are.
+func named(names []string, text string) int {
+	text = strings.ToLower(text)
+	if i := slices.Index(names, text); i >= 0 {
+		return i
+	}
+	found := -1
+	for i, n := range names {
+		if strings.HasPrefix(n, text) {
+			if found >= 0 {
+				return -1
+			}
+			found = i
+		}
+	}
+	return found
 }
 
 func completeColumns(m *Model, before []word) []string {
@@ -153,8 +172,8 @@ func runColumns(m *Model, args []word) (tea.Cmd, error) {
 		hidden[c.title] = t.hidden[c.title] || strings.IndexAny(args[0].text, "+-") != 0
 	}
 	for _, w := range args {
-		name := strings.ToLower(strings.TrimLeft(w.text, "+-"))
-		i := slices.Index(names, name)
+		name := strings.TrimLeft(w.text, "+-")
+		i := named(names, name)
 		if i < 0 {
 			return nil, w.fault("no column " + strconv.Quote(name) + "; there is " + alternatives(names))
 		}
