@@ -3,10 +3,11 @@
 //
 //	inspect.Inspector ◀── Wait, then read ── pull (a command, off the loop)
 //	                                           │ frameMsg: one value of everything in sight
-//	keys, mouse ─▶ Keymap ─▶ Action ─▶ Model ◀─┘
-//	                                    │ compose, once per change
-//	                                    ▼
-//	                                  View: a string
+//	keys, mouse ─▶ Keymap ─▶ Action ───┐       │
+//	:line ───────▶ commands ───────────┴─▶ Model ─▶ Controls, Opener (commands, off the loop)
+//	                                         │ compose, once per change
+//	                                         ▼
+//	                                       View: a string
 //
 // Guarantees:
 //
@@ -18,9 +19,15 @@
 //     place of what was being waited for.
 //   - If something may wait, then it does so in a command: Update and View only
 //     copy and draw.
+//   - If a line that was typed is wrong, then nothing is done, and it stays with
+//     what is wrong with it. If something else is to be opened, then what is
+//     looked at stays until that is there.
 //   - If text comes from an object, an error or a server, then it has no control
-//     characters when it reaches the terminal: everything drawn goes through
+//     characters when it reaches the terminal, nothing in it hides or reorders
+//     what is beside it, and its width is known: everything drawn goes through
 //     clean.
+//   - If the terminal has 16 colours or none, or cannot draw more than ASCII, then
+//     the screens say the same.
 //   - If the terminal has any size, then every line is exactly as wide as it and
 //     there are exactly as many lines as it has rows.
 //

@@ -108,7 +108,7 @@ func (p *helpScreen) sections() []section {
 	return append(all,
 		section{helpEverywhere, p.table(t, of[ScopeGlobal])},
 		section{helpTyping, p.table(t, of[ScopePrompt])},
-		section{helpFilters, p.pairs(t, filterHelp())},
+		section{helpFilters, p.pairs(t, p.filterHelp())},
 		section{helpCommands, p.pairs(t, commandHelp())},
 		section{helpSigns, p.legend(t)},
 	)
@@ -148,13 +148,15 @@ func (p *helpScreen) pairs(t *theme, pairs [][2]string) []string {
 	return lines
 }
 
-func filterHelp() [][2]string {
+func (p *helpScreen) filterHelp() [][2]string {
+	next, previous := p.m.keymap.label(ScopeGlobal, ActionNextMatch), p.m.keymap.label(ScopeGlobal, ActionPreviousMatch)
 	return [][2]string{
 		{"text", "the keys that contain it; case does not matter"},
 		{"/expression/", "the keys that match a regular expression; a capital makes case matter"},
 		{"-f text", "the keys that have its letters in this order"},
 		{"-l selector", "the objects with these labels, as in app=web,tier!=cache"},
 		{"!filter", "the others"},
+		{next + " " + previous, "the next match and the one before; of filtered rows each is one"},
 	}
 }
 
