@@ -63,8 +63,8 @@ func BenchmarkBudgets(b *testing.B) {
 			&row{work: fmt.Sprintf("initial sync of %s, an object", thousands(objects)), budget: 1. / 3}, raceSync(objects, newOurs))
 	}
 	run("sync/queue=inorder", &row{work: "initial sync of 100,000, InOrder", budget: 1. / 3}, raceSync(100_000, newInOrder))
-	run("resync", &row{work: "resync of 50,000, an object", budget: 0.4}, raceResync(50_000, newOurs))
-	run("resync/queue=inorder", &row{work: "resync of 50,000, InOrder", budget: 0.4}, raceResync(50_000, newInOrder))
+	run("resync", &row{work: "resync of 20,000, an object", budget: 0.4}, raceResync(20_000, newOurs))
+	run("resync/queue=inorder", &row{work: "resync of 20,000, InOrder", budget: 0.4}, raceResync(20_000, newInOrder))
 	run("wire/protobuf", &row{work: "10,000 pods from the wire, protobuf", budget: 0.6}, racePods)
 	run("wire/json", &row{work: "10,000 of a CRD from the wire, JSON", budget: 0.6}, raceWidgets)
 	printTable(rows)
@@ -259,11 +259,20 @@ func raceResync(objects int, ours newInformer) func(*testing.B, *row) {
 		r.operations = objects
 		pods := benchPods(objects, 0)
 		side := func(make newInformer) func(*stopwatch) {
+			period := time.Second
 			return func(s *stopwatch) {
-				one := newRunner(b, make, pods, 1, time.Second)
-				one.startUntil(klog.NewContext(b.Context(), klog.New(&timerSink{fire: s.start})), 2)
-				s.stop()
-				one.stop()
+				// If the timer fires before the initial list is through, on a busy
+				// machine, the lap is one of something else and is run again.
+				for early := true; early; period *= 2 {
+					one := newRunner(b, make, pods, 1, period)
+					one.startUntil(klog.NewContext(b.Context(), klog.New(&timerSink{fire: func() {
+						early = one.counter.left.Load() > int64(objects)
+						s.start()
+					}})), 2)
+					s.stop()
+					one.stop()
+				}
+				period /= 2
 			}
 		}
 		r.race(b, side(newTheirs), side(ours))
