@@ -302,6 +302,7 @@ func TestARegistryKeepsInformersApartByName(t *testing.T) {
 func TestARegistryKeepsOneOfThoseThatCameAndWent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, r := newServer(), NewRegistry()
+		defer s.Shutdown() // after whoever watches has ended: it answers nothing more
 		names := func() (names []string) {
 			for _, summary := range must[[]inspect.Summary](t)(r.Informers(t.Context())) {
 				names = append(names, summary.Name+" "+string(summary.State))
@@ -320,7 +321,6 @@ func TestARegistryKeepsOneOfThoseThatCameAndWent(t *testing.T) {
 		if _, _, err := r.Informer("pods#2"); err != nil {
 			t.Errorf("the last that stopped cannot be looked at: %v", err)
 		}
-		s.Shutdown()
 	})
 }
 
