@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 func TestThePathSaysWhereOneIs(t *testing.T) {
@@ -227,4 +228,21 @@ func TestTheStatusIsNotThatOfAnotherFilter(t *testing.T) {
 	}
 	u.look()
 	u.expect("1 of 300 match 00105")
+}
+
+// TestALineCutFromAnotherIsFilledUp: however wide it is, and its background goes to
+// the end where it has one.
+func TestALineCutFromAnotherIsFilledUp(t *testing.T) {
+	for _, w := range []int{0, 1, 127, 128, 129, 500} {
+		if got := ansi.StringWidth(newLine(w).slice("", 0).String()); got != w {
+			t.Errorf("%d cells, want %d", got, w)
+		}
+	}
+	l := newLine(300)
+	l.base = newTheme(true).selected
+	for _, part := range strings.SplitAfter(l.put("", "e\u0301世").String(), reset) {
+		if part != "" && !strings.HasPrefix(part, string(l.base)) {
+			t.Errorf("%q has no background", part)
+		}
+	}
 }

@@ -158,7 +158,7 @@ func (l *line) String() string {
 	if ansi.StringWidth(s) > l.width {
 		s = ansi.Truncate(s, l.width, "")
 	}
-	missing := blanks[:min(max(l.width-ansi.StringWidth(s), 0), len(blanks))]
+	missing := strings.Repeat(" ", max(l.width-ansi.StringWidth(s), 0))
 	if missing == "" || l.base == "" {
 		return s + missing
 	}
