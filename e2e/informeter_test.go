@@ -44,6 +44,33 @@ func TestInformeter(t *testing.T) {
 	t.Run("objects of a custom resource are shown", func(t *testing.T) {
 		testCustomResource(t, p, cluster)
 	})
+	t.Run("another namespace and another resource are opened in place of what is shown", func(t *testing.T) {
+		testSwitch(t, p, cluster)
+	})
+	t.Run("expressions make indices", func(t *testing.T) {
+		testIndices(t, p, cluster)
+	})
+	t.Run("a wrong expression ends the program before any server is asked", func(t *testing.T) {
+		testWrongExpression(t, p, cluster)
+	})
+	t.Run("a slow handler falls behind, until it is removed", func(t *testing.T) {
+		testSlowHandler(t, p, cluster)
+	})
+	t.Run("a relist is a request", func(t *testing.T) {
+		testRelist(t, p, cluster)
+	})
+	t.Run("a biography goes on when its pod is created again", func(t *testing.T) {
+		testBiography(t, p, cluster)
+	})
+	t.Run("no screen shows what is in a Secret", func(t *testing.T) {
+		testSecret(t, p, cluster)
+	})
+	t.Run("doctor says what is wrong, and with its exit code whether", func(t *testing.T) {
+		testDoctor(t, p, cluster)
+	})
+	t.Run("what comes over the wire is counted", func(t *testing.T) {
+		testTraffic(t, p, cluster)
+	})
 	t.Run("the snapshot equals the server's list before and after 1,000 changes", func(t *testing.T) {
 		testThousandChanges(t, p, cluster)
 	})

@@ -110,7 +110,6 @@ func createWidgets(t *testing.T, cluster *testcluster.Cluster, names ...string) 
 	if _, err := definitions.Create(t.Context(), widgetDefinition(), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	widgets := client.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"})
 	for _, name := range names {
 		widget := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "example.com/v1", "kind": "Widget",
@@ -120,7 +119,7 @@ func createWidgets(t *testing.T, cluster *testcluster.Cluster, names ...string) 
 		// The server serves a new resource a moment after its definition.
 		deadline := time.Now().Add(patience)
 		for {
-			_, err := widgets.Namespace("default").Create(t.Context(), widget, metav1.CreateOptions{})
+			_, err := client.Resource(widgets()).Namespace("default").Create(t.Context(), widget, metav1.CreateOptions{})
 			if err == nil {
 				break
 			}
@@ -130,6 +129,11 @@ func createWidgets(t *testing.T, cluster *testcluster.Cluster, names ...string) 
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
+}
+
+// widgets is the resource that createWidgets defines.
+func widgets() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 }
 
 func widgetDefinition() *unstructured.Unstructured {

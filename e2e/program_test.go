@@ -83,6 +83,31 @@ func (p *program) command(t *testing.T, kubeconfig string, args ...string) *exec
 	return cmd
 }
 
+// ran is what a command left behind.
+type ran struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs informeter to its end. Its exit code is for the caller to judge.
+func (p *program) run(t *testing.T, kubeconfig string, args ...string) ran {
+	t.Helper()
+	cmd := p.command(t, kubeconfig, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(2*patience, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return ran{code: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
+}
+
 // result is what informeter snapshot left behind.
 type result struct {
 	inspect.Snapshot
@@ -94,22 +119,13 @@ type result struct {
 // prints is not a snapshot; its exit code is for the caller to judge.
 func (p *program) snapshot(t *testing.T, kubeconfig string, args ...string) result {
 	t.Helper()
-	cmd := p.command(t, kubeconfig, append([]string{"snapshot", "-o", "json"}, args...)...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	kill := time.AfterFunc(2*patience, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
+	r := p.run(t, kubeconfig, append([]string{"snapshot", "-o", "json"}, args...)...)
+	s := result{code: r.code, stderr: r.stderr}
+	if err := json.Unmarshal([]byte(r.stdout), &s.Snapshot); err != nil {
+		t.Fatalf("informeter snapshot %s: exit code %d: stdout is not a snapshot: %v\nstdout:\n%s\nstderr:\n%s",
+			strings.Join(args, " "), r.code, err, r.stdout, r.stderr)
 	}
-	r := result{code: cmd.ProcessState.ExitCode(), stderr: stderr.String()}
-	if err := json.Unmarshal(stdout.Bytes(), &r.Snapshot); err != nil {
-		t.Fatalf("informeter %s: exit code %d: stdout is not a snapshot: %v\nstdout:\n%s\nstderr:\n%s",
-			strings.Join(cmd.Args[1:], " "), r.code, err, stdout.String(), r.stderr)
-	}
-	return r
+	return s
 }
 
 // mustSync fails the test if the snapshot was not one of a synced informer.
@@ -143,11 +159,13 @@ func (p *program) explore(t *testing.T, kubeconfig string, args ...string) explo
 	return explorer{Terminal: term, t: t}
 }
 
-// press types keys.
-func (e explorer) press(keys string) {
+// press types keys, one after the other.
+func (e explorer) press(keys ...string) {
 	e.t.Helper()
-	if err := e.Send(keys); err != nil {
-		e.t.Fatal(err)
+	for _, k := range keys {
+		if err := e.Send(k); err != nil {
+			e.t.Fatal(err)
+		}
 	}
 }
 
@@ -175,6 +193,19 @@ func (e explorer) hides(text string) {
 	}, patience)
 	if err != nil {
 		e.t.Fatal(err)
+	}
+}
+
+// quits presses the keys that quit, and checks that all went well and that the
+// terminal is as it was.
+func (e explorer) quits() {
+	e.t.Helper()
+	e.press("\x03")
+	if code := e.ends(); code != 0 {
+		e.t.Errorf("got exit code %d after ctrl+c, want 0", code)
+	}
+	if err := e.Restored(); err != nil {
+		e.t.Error(err)
 	}
 }
 
