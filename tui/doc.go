@@ -22,6 +22,10 @@
 //   - If a line that was typed is wrong, then nothing is done, and it stays with
 //     what is wrong with it. If something else is to be opened, then what is
 //     looked at stays until that is there.
+//   - If an object has two megabytes, then it is laid out once a version, off the
+//     loop, and only the lines in sight are drawn.
+//   - If rows are sorted by what changes, then the selected one stands still and
+//     the others move around it.
 //   - If text comes from an object, an error or a server, then it has no control
 //     characters when it reaches the terminal, nothing in it hides or reorders
 //     what is beside it, and its width is known: everything drawn goes through

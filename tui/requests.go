@@ -32,7 +32,7 @@ func requestCells(t *theme, s *inspect.Snapshot, r *requestRow) []cell {
 	if r.Error != "" {
 		outcome.s += ": " + firstLine(withoutURLs(r.Error))
 	}
-	if r.Next != "" {
+	if r.Next != "" && (!r.Ended.IsZero() || r.Marked.IsZero()) {
 		outcome.s += ", then " + r.Next
 	}
 	version := r.ResourceVersion

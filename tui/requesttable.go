@@ -190,6 +190,8 @@ func life(d time.Duration) string {
 // nextStep says what followed a request or will, and when.
 func nextStep(now time.Time, r *inspect.Request) string {
 	switch {
+	case r.Ended.IsZero() && !r.Marked.IsZero():
+		return "" // it is the watch itself
 	case r.Next == "" || r.NextAt.IsZero():
 		return r.Next
 	case r.NextAt.After(now):

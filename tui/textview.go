@@ -19,7 +19,6 @@ type textView struct {
 
 	search  string
 	matches int // lines that have it
-	at      int // the line that find went to last; -1 none
 }
 
 // show takes the lines that are not folded away, and stays where it was.
