@@ -19,7 +19,7 @@ import (
 // patience bounds every wait for the program. It is long, because the machine
 // may be busy and an informer waits longer each time before it tries again; it
 // says nothing about speed.
-const patience = 20 * time.Second
+const patience = 90 * time.Second
 
 // program is the built informeter.
 type program struct {
