@@ -67,6 +67,11 @@ func BenchmarkBudgets(b *testing.B) {
 	run("resync/queue=inorder", &row{work: "resync of 20,000, InOrder", budget: 0.4}, raceResync(20_000, newInOrder))
 	run("wire/protobuf", &row{work: "10,000 pods from the wire, protobuf", budget: 0.6}, racePods)
 	run("wire/json", &row{work: "10,000 of a CRD from the wire, JSON", budget: 0.6}, raceWidgets)
+	for _, handlers := range []int{1, 16} {
+		lost := map[int]float64{1: 0.10, 16: 0.20}[handlers] // of the throughput
+		r := &row{work: fmt.Sprintf("event to %d, moments on", handlers), against: "off", budget: 1 / (1 - lost), laps: 3}
+		run(fmt.Sprintf("moments/handlers=%d", handlers), r, raceMoments(handlers))
+	}
 	printTable(rows)
 }
 

@@ -15,48 +15,37 @@ import (
 	"github.com/informeter/informeter/engine/processor"
 )
 
-// BenchmarkMomentsOfAnEvent measures a watch event to every handler, in turn
-// without and with moments being recorded, by processor time:
-//
-//	off-ns/op  on-ns/op  lost-%
-func BenchmarkMomentsOfAnEvent(b *testing.B) {
-	const events, objects = 20_000, 1000
-	for _, handlers := range []int{1, 16} {
-		b.Run(fmt.Sprintf("handlers=%d", handlers), func(b *testing.B) {
-			versions := [2][]watch.Event{}
-			for v := range versions {
-				for _, pod := range benchPods(objects, v+1) {
-					versions[v] = append(versions[v], watch.Event{Type: watch.Modified, Object: pod})
-				}
+// raceMoments measures a watch event to every handler while nobody looks, and
+// while moments are recorded because somebody does.
+func raceMoments(handlers int) func(*testing.B, *row) {
+	return func(b *testing.B, r *row) {
+		const objects = 1000
+		r.operations = 20_000
+		versions := [2][]watch.Event{}
+		for v := range versions {
+			for _, pod := range benchPods(objects, v+1) {
+				versions[v] = append(versions[v], watch.Event{Type: watch.Modified, Object: pod})
 			}
-			r := newRunner(b, newOurs, benchPods(objects, 0), handlers, 0)
-			r.start(b.Context())
-			defer r.stop()
-			i := r.informer.(*engine.Informer)
-			send := func() {
-				r.expect(events)
-				for n := range events {
-					r.feed.events <- versions[n/objects%2][n%objects]
-				}
-				<-r.counter.done
+		}
+		i := newRunner(b, newOurs, benchPods(objects, 0), handlers, 0)
+		i.start(b.Context())
+		defer i.stop()
+		send := func() {
+			i.expect(r.operations)
+			for n := range r.operations {
+				i.feed.events <- versions[n/objects%2][n%objects]
 			}
-			var laps [2][]lap
-			for b.Loop() {
-				for on := range laps {
-					i.RecordMoments(on == 1)
-					send() // until the rings have grown
-					runtime.GC()
-					var s stopwatch
-					s.time(send)
-					laps[on] = append(laps[on], s.lap)
-				}
+			<-i.counter.done
+		}
+		lap := func(on bool) func(*stopwatch) {
+			return func(s *stopwatch) {
+				i.informer.(*engine.Informer).RecordMoments(on)
+				send() // until the rings have grown
+				runtime.GC()
+				s.time(send)
 			}
-			off, on := medianLap(laps[0]).cpu, medianLap(laps[1]).cpu
-			b.ReportMetric(float64(off.Nanoseconds())/events, "off-ns/op")
-			b.ReportMetric(float64(on.Nanoseconds())/events, "on-ns/op")
-			b.ReportMetric(100*(1-off.Seconds()/on.Seconds()), "lost-%")
-			b.ReportMetric(0, "ns/op")
-		})
+		}
+		r.race(b, lap(false), lap(true))
 	}
 }
 
