@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -264,6 +265,65 @@ func TestAHandlerOrIndexAfterTheStopIsRefusedWithTheReason(t *testing.T) {
 		run(i)()
 		if time.Since(ran) != 0 {
 			t.Error("a second run did not return at once")
+		}
+	})
+}
+
+// TestAListWithoutAVersionIsWatchedFromWherever, as client-go does.
+func TestAListWithoutAVersionIsWatchedFromWherever(t *testing.T) {
+	requests := map[string][]string{}
+	for name, make := range map[string]func(*script) cache.SharedIndexInformer{
+		"ours": func(s *script) cache.SharedIndexInformer { return New(s, &corev1.Pod{}, Options{}) },
+		"client-go": func(s *script) cache.SharedIndexInformer {
+			return cache.NewSharedIndexInformer(s, &corev1.Pod{}, 0, nil)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{lists: []string{": a@5"}}
+			i := make(s)
+			stop := run(i)
+			synctest.Wait()
+			if !i.HasSynced() || len(i.GetStore().List()) != 1 {
+				t.Errorf("%s: synced %v with %d objects", name, i.HasSynced(), len(i.GetStore().List()))
+			}
+			stop()
+			requests[name] = s.made()
+		})
+	}
+	if diff := cmp.Diff(requests["client-go"], requests["ours"]); diff != "" {
+		t.Errorf("requests (-client-go +ours):\n%s", diff)
+	}
+}
+
+// TestATransformMayChangeTheType: what is stored, indexed and told is what it
+// returned.
+func TestATransformMayChangeTheType(t *testing.T) {
+	byName := func(obj any) ([]string, error) { return []string{obj.(*metav1.PartialObjectMetadata).Name}, nil }
+	h := &recorder{}
+	s := &script{lists: []string{"10: a@5"}}
+	onScript(t, s, Options{Queue: InOrder, Indexers: cache.Indexers{"name": byName}}, func(i *Informer) {
+		join(t, i, h, 0)
+		if err := i.SetTransform(func(obj any) (any, error) {
+			p, ok := obj.(*corev1.Pod)
+			if !ok {
+				return obj, nil
+			}
+			return &metav1.PartialObjectMetadata{ObjectMeta: p.ObjectMeta}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}, func(t *testing.T, i *Informer) {
+		s.send("~a@11", "+b@12", "-a@13")
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"add a@5 initially", "update a@5 to a@11", "add b@12", "delete a@13"}, h.all()); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		if got, err := i.GetIndexer().ByIndex("name", "b"); err != nil || len(got) != 1 {
+			t.Errorf("index: %v, %v", got, err)
+		}
+		object, err := i.Object(t.Context(), inspect.ObjectRequest{Key: "ns/b"})
+		if err != nil || !strings.Contains(string(object.JSON), `"resourceVersion":"12"`) {
+			t.Errorf("object %s, %v", object.JSON, err)
 		}
 	})
 }

@@ -386,8 +386,15 @@ func (o *ours) modified(before, after *corev1.Pod) {
 
 func (o *ours) deleted(p *corev1.Pod) { o.publish(Notification{Kind: Delete, Old: p}) }
 
-func TestHandlersAreToldWhatClientGoTellsThem(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+func TestHandlersAreToldWhatClientGoTellsThem(t *testing.T) { rapid.Check(t, likeClientGo(t)) }
+
+func FuzzHandlersAreToldWhatClientGoTellsThem(f *testing.F) {
+	f.Fuzz(func(t *testing.T, input []byte) { rapid.MakeFuzz(likeClientGo(t))(t, input) })
+}
+
+// likeClientGo draws a script first, then plays it in bubbles of t.
+func likeClientGo(t *testing.T) func(*rapid.T) {
+	return func(rt *rapid.T) {
 		s := drawScript(rt)
 		var want, got [][]outcome
 		var stockErr, ourErr error
@@ -401,5 +408,5 @@ func TestHandlersAreToldWhatClientGoTellsThem(t *testing.T) {
 				rt.Fatalf("after step %d (-client-go +ours):\n%s", step, diff)
 			}
 		}
-	})
+	}
 }

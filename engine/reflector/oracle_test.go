@@ -80,8 +80,15 @@ type eventPlan struct {
 // Everything else must be equal: requests and their parameters, calls of the
 // store, calls of the error handler, and the fake time of each to the
 // nanosecond, since the backoff has no jitter.
-func TestMakesTheRequestsThatClientGoMakes(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+func TestMakesTheRequestsThatClientGoMakes(t *testing.T) { rapid.Check(t, likeClientGo(t)) }
+
+func FuzzMakesTheRequestsThatClientGoMakes(f *testing.F) {
+	f.Fuzz(func(t *testing.T, input []byte) { rapid.MakeFuzz(likeClientGo(t))(t, input) })
+}
+
+// likeClientGo draws a scenario first, then plays it in bubbles of t.
+func likeClientGo(t *testing.T) func(*rapid.T) {
+	return func(rt *rapid.T) {
 		sc := drawScenario(rt)
 		var want, got []string
 		var leaked int
@@ -93,7 +100,7 @@ func TestMakesTheRequestsThatClientGoMakes(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			rt.Fatalf("scenario %+v\n-client-go +ours:\n%s", sc, diff)
 		}
-	})
+	}
 }
 
 // play runs the scenario against one implementation and returns its trace, and
