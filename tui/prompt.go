@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -188,22 +189,13 @@ func (p *prompt) over(t *theme, w int) string {
 // scrolled returns the byte from which on the text is shown in room cells, and
 // how far from there the cursor is.
 func (p *prompt) scrolled(room int) (start, cursor int) {
-	before := string([]rune(p.input.Value())[:p.input.Position()])
-	for cursor = width(clean(before)); cursor > max(room-1, 0) && before != ""; cursor = width(clean(before)) {
-		_, n := firstRune(before)
-		before, start = before[n:], start+n
-	}
-	return start, cursor
-}
-
-func firstRune(s string) (r rune, n int) {
-	for i, next := range s {
-		if i > 0 {
-			return r, i
-		}
-		r = next
-	}
-	return r, len(s)
+	before := []rune(p.input.Value())[:p.input.Position()]
+	// Searched for and not walked to: what was pasted may be long, and measuring
+	// it takes as long as it is.
+	from := sort.Search(len(before), func(i int) bool {
+		return width(clean(string(before[i:]))) <= max(room-1, 0)
+	})
+	return len(string(before[:from])), width(clean(string(before[from:])))
 }
 
 func (p *prompt) cursor(l layout, status string) *tea.Cursor {

@@ -1,0 +1,39 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// A line may be as long as what is pasted; it is drawn with every frame.
+func TestDrawingALongLineMakesFewAllocations(t *testing.T) {
+	p := newPrompt("/", "", strings.Repeat("日本é", typedLimit))
+	if got := testing.AllocsPerRun(10, func() { p.scrolled(80) }); got > 100 {
+		t.Errorf("got %v allocations for %d characters, want at most 100", got, typedLimit)
+	}
+}
+
+func TestALineThatIsTooLongIsShownAroundItsCursor(t *testing.T) {
+	const text = "ab日本é👩‍👩‍👧‍👦x\u202ey日👍🏽z"
+	for typed := range len(text) + 1 {
+		if !utf8.ValidString(text[:typed]) {
+			continue
+		}
+		p := newPrompt("/", "", "")
+		p.input.SetValue(text[:typed] + "after")
+		p.input.SetCursor(utf8.RuneCountInString(text[:typed]))
+		for room := range 20 {
+			start, cursor := p.scrolled(room)
+			if shown := width(clean(text[start:typed])); cursor != shown || cursor > max(room-1, 0) {
+				t.Errorf("%q in %d cells: got the cursor at %d, %d cells behind the start at byte %d", text[:typed], room, cursor, shown, start)
+			}
+			if room > 0 && start > 0 {
+				_, n := utf8.DecodeLastRuneInString(text[:start])
+				if more := width(clean(text[start-n : typed])); more <= room-1 {
+					t.Errorf("%q in %d cells: begins at byte %d, the character before would fit", text[:typed], room, start)
+				}
+			}
+		}
+	}
+}
