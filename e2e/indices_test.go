@@ -37,7 +37,9 @@ func testIndices(t *testing.T, p *program, cluster *testcluster.Cluster) {
 	})
 
 	e := p.explore(t, kubeconfig, pods...)
-	e.press("4", "G")
+	e.press("4")
+	e.shows("6 indices")
+	e.press("G")
 	e.shows("▸ tier", "made of  label:tier", "2 buckets", "gold", "tin")
 	e.press("\r", "\r") // its first bucket, and the pods in it
 	e.shows("tier › gold", "gold-one", "gold-two")
