@@ -51,17 +51,6 @@ func (l *line) place(st style, s string) *line {
 	return l
 }
 
-// joins says whether s has characters that are neither letters that stand alone
-// nor what the screens themselves draw.
-func joins(s string) bool {
-	for _, r := range s {
-		if r >= 0x300 && (r < 0x2000 || r > 0x27bf) {
-			return true
-		}
-	}
-	return false
-}
-
 const blanks = "                                                                                                                                "
 
 // skip appends n spaces.
@@ -128,25 +117,6 @@ func (l *line) runs(st, hit style, s string, hits []bool, at int) {
 		}
 		from = to
 	}
-}
-
-// cleanRanges cleans s and says of each byte of the outcome whether it comes from
-// one of the ranges of s, which are in order and apart.
-func cleanRanges(s string, ranges [][2]int) (string, []bool) {
-	var b strings.Builder
-	var hits []bool
-	last := rune(-1)
-	for i, r := range s {
-		for len(ranges) > 0 && i >= ranges[0][1] {
-			ranges = ranges[1:]
-		}
-		before := b.Len()
-		last = cleanRune(&b, r, last)
-		for range b.Len() - before {
-			hits = append(hits, len(ranges) > 0 && i >= ranges[0][0])
-		}
-	}
-	return b.String(), hits
 }
 
 // String returns the line, filled up to its width.

@@ -1,83 +1,12 @@
 package tui
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
-
-// clean makes text from objects, errors and servers safe to draw: one line,
-// without anything that a terminal obeys or that hides or reorders its
-// neighbours, and of a width that every terminal agrees on. Letters of any
-// script, wide ones and those with combining marks stay as they are. White space
-// becomes a space, a control or an invalid byte the replacement character. What
-// is invisible or turns the direction of writing is written as its code, such as
-// <202e>, so that a name made to look like another one does not. Emoji are drawn
-// in their plainest form: what only joins or colours them is left out, because
-// terminals differ in what they make of it.
-//
-// Everything drawn passes through it, see line.
-func clean(s string) string {
-	if plain(s) {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s))
-	last := rune(-1)
-	for _, r := range s { // an invalid byte comes as utf8.RuneError
-		last = cleanRune(&b, r, last)
-	}
-	return b.String()
-}
-
-// cleanRune appends what is drawn for r after last, and returns the last
-// character drawn.
-func cleanRune(b *strings.Builder, r, last rune) rune {
-	switch {
-	case unicode.IsSpace(r):
-		r = ' '
-	case unicode.IsControl(r):
-		r = utf8.RuneError
-	case pictures(last) && (isSkinTone(r) || isJoiner(r)):
-		return last
-	case isSkinTone(r), invisible(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector):
-		fmt.Fprintf(b, "<%04x>", r)
-		return '>'
-	}
-	b.WriteRune(r)
-	return r
-}
-
-// pictures says whether r is a symbol, such as an emoji, or colours one.
-func pictures(r rune) bool {
-	return r >= 0xa0 && unicode.In(r, unicode.So, unicode.Sk, unicode.Sm, unicode.Po)
-}
-
-func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
-
-// isJoiner says whether r, after an emoji, only says how to draw it.
-func isJoiner(r rune) bool { return r == 0x200d || r == 0xfe0e || r == 0xfe0f || r == 0x20e3 }
-
-// invisible says whether r takes no room or is blank though it is no space: the
-// fillers, and what Unicode tells a program to ignore.
-func invisible(r rune) bool {
-	return unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || r == 0x2800
-}
-
-// plain says whether s is printable ASCII, so that its width is its length.
-func plain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
 
 // width returns how many cells the clean text s takes.
 func width(s string) int {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -71,12 +72,18 @@ func TestCleanLeavesNothingATerminalObeys(t *testing.T) {
 		"bad \xff\xfe utf8":        "bad �� utf8",
 		"flag\ufe0f":               "flag<fe0f>",
 		"warn \u26a0\ufe0f":        "warn \u26a0",
-		"👩\u200d👩\u200d👧 👍🏽 ❤\ufe0f ©\ufe0f": "👩👩👧 👍 ❤ ©",
-		"e\u0301 ｗ 한 ก\u0e33":                "e\u0301 ｗ 한 ก\u0e33",
-		"\u0645\u06cc\u200c\u062e":           "\u0645\u06cc<200c>\u062e",
-		"blank\u2800\u3164\u00ad":            "blank<2800><3164><00ad>",
-		"\ue0b0\U000e0041":                   "<e0b0><e0041>",
-		"nul\x00bell\x07back\x08del\x7f":     "nul�bell�back�del�",
+		"👩\u200d👩\u200d👧 👍🏽 ❤\ufe0f ©\ufe0f":           "👩👩👧 👍 ❤ ©",
+		"e\u0301 ｗ 한 ก\u0e33":                          "e\u0301 ｗ 한 ก\u0e4d\u0e32", // both spell am
+		"ｶ\uff9eAﾟ":                                    "ｶ\u309bA\u309c",
+		"\u0939\u093f a\u0903":                         "\u0939<093f> a<0903>",
+		"\u0915\u094d\u0937\u0924\u094d":               "\u0915<094d>\u0937\u0924\u094d",
+		"🇩🇪 🇫":                                         "🇩🇪 <1f1eb>",
+		"\u1112\u1161\u11ab \u1112\u1161 \u1112\u1112": "한 하 \u1112<1112>",
+		"\u0d4ea":                        "<0d4e>a",
+		"\u0645\u06cc\u200c\u062e":       "\u0645\u06cc<200c>\u062e",
+		"blank\u2800\u3164\u00ad":        "blank<2800><3164><00ad>",
+		"\ue0b0\U000e0041":               "<e0b0><e0041>",
+		"nul\x00bell\x07back\x08del\x7f": "nul�bell�back�del�",
 	} {
 		if got := clean(in); got != want {
 			t.Errorf("clean(%q) = %q, want %q", in, got, want)
@@ -96,22 +103,38 @@ func TestCleanLeavesNothingATerminalObeys(t *testing.T) {
 }
 
 // TestTerminalsAgreeOnTheWidthOfCleanText: whether they count characters or what
-// a reader takes for one. Marks that take room of their own, half a pair of flag
-// letters and the parts of a Korean syllable are where they don't.
+// a reader takes for one.
 func TestTerminalsAgreeOnTheWidthOfCleanText(t *testing.T) {
-	disagree := []*unicode.RangeTable{unicode.Mc, {R16: []unicode.Range16{{Lo: 0x1100, Hi: 0x11ff, Stride: 1}, {Lo: 0xa960, Hi: 0xa97f, Stride: 1}, {Lo: 0xd7b0, Hi: 0xd7ff, Stride: 1}}}}
-	texts := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a1世👩👍🏽⚠❤©\u200d\ufe0f\ufe0e\u20e3\u0301\u200bｗ한"))))
-	rapid.Check(t, func(t *rapid.T) {
-		s := clean(texts.Draw(t, "text"))
-		for _, r := range s {
-			if unicode.In(r, disagree...) || r >= 0x1f1e6 && r <= 0x1f1ff {
-				t.Skip()
-			}
+	texts := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a1世👩👍🏽⚠❤©\u200d\ufe0f\ufe0e\u20e3\u0301\u200bｗ한ｶ\uff9eกำ\u0903\u0915\u094d\u0937🇩🇪ᄒ\u1161\u11ab\u0d4e"))))
+	rapid.Check(t, func(t *rapid.T) { agreed(t, texts.Draw(t, "text")) })
+}
+
+// TestTerminalsAgreeOnEveryCharacter takes each one by itself and after, before
+// and between others.
+func TestTerminalsAgreeOnEveryCharacter(t *testing.T) {
+	around := []string{"%c", "a%ca", "世%[1]c%[1]c", "\u0915\u094d%c\u0937", "한%c\u0301", "👩%c"}
+	many := []*unicode.RangeTable{unicode.Han, unicode.Hangul, unicode.Tangut, unicode.Co, unicode.Cs}
+	for r := ' '; r <= 0x1ffff; r++ {
+		if r%29 != 0 && r > 0x11ff && unicode.In(r, many...) {
+			continue // one is like the other
 		}
-		if clusters, runes := ansi.StringWidth(s), ansi.StringWidthWc(s); clusters != runes {
-			t.Fatalf("%q is %d or %d cells wide", s, clusters, runes)
+		for _, s := range around {
+			agreed(t, fmt.Sprintf(s, r))
 		}
-	})
+	}
+}
+
+// agreed fails unless both ways in which terminals count come to the same.
+func agreed(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, s string,
+) {
+	t.Helper()
+	s = clean(s)
+	if clusters, runes := ansi.StringWidth(s), ansi.StringWidthWc(s); clusters != runes {
+		t.Fatalf("%q is %d or %d cells wide", s, clusters, runes)
+	}
 }
 
 func TestWhatAFilterFoundIsMarked(t *testing.T) {
@@ -137,6 +160,7 @@ func TestWhatAFilterFoundIsMarked(t *testing.T) {
 		{"checkout/payments-829f447e6-7ck7z", "payments", 20, "checkout/<p>…7e6-7ck7z"},
 		{"größe/世界-1", "世", 20, "größe/<世>界-1"},
 		{"a\u202eb/web", "web", 20, "a<202e>b/<web>"},
+		{"ｶ\uff9e-\u0939\u093f-web", "-", 20, "ｶ\u309b<->\u0939<093f><->web"},
 	} {
 		if got := draw(c.s, c.filter, c.w); got != c.want {
 			t.Errorf("%s in %q: %q, want %q", c.filter, c.s, got, c.want)
