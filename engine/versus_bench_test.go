@@ -84,11 +84,9 @@ func (r *row) race(b *testing.B, theirs, ours func(*stopwatch)) {
 	var laps [2][]lap
 	for b.Loop() {
 		for range max(1, r.laps) {
+			round := takeTurns(len(laps[0]), theirs, ours)
 			for side := range laps {
-				which := (side + len(laps[1])) % 2
-				var s stopwatch
-				[]func(*stopwatch){theirs, ours}[which](&s)
-				laps[which] = append(laps[which], s.lap)
+				laps[side] = append(laps[side], round[side])
 			}
 		}
 	}
@@ -107,6 +105,37 @@ func (r *row) race(b *testing.B, theirs, ours func(*stopwatch)) {
 	b.ReportMetric(r.cpuRatio(), "cpu-ratio")
 	b.ReportMetric(r.allocsOf(r.ours), "ours-allocs/op")
 	b.ReportMetric(r.allocsOf(r.theirs), "theirs-allocs/op")
+}
+
+// takeTurns lets each side run one lap; the second begins in every other round.
+func takeTurns(round int, sides ...func(*stopwatch)) []lap {
+	laps := make([]lap, len(sides))
+	for turn := range sides {
+		side := (turn + round) % len(sides)
+		var s stopwatch
+		sides[side](&s)
+		laps[side] = s.lap
+	}
+	return laps
+}
+
+// If two sides race, each runs once a round and each begins as often as the
+// other: the median of one must not be a single lap, nor one that always comes
+// first.
+func TestBenchmarkSidesTakeTurns(t *testing.T) {
+	order := ""
+	for round := range 4 {
+		laps := takeTurns(round,
+			func(s *stopwatch) { order += "a"; s.allocs = 1 },
+			func(s *stopwatch) { order += "b"; s.allocs = 2 },
+		)
+		if laps[0].allocs != 1 || laps[1].allocs != 2 {
+			t.Errorf("round %d has the laps %v, each in the place of its side wanted", round, laps)
+		}
+	}
+	if want := "abbaabba"; order != want {
+		t.Errorf("the sides ran in the order %s, want %s", order, want)
+	}
 }
 
 func (r *row) allocsOf(l lap) float64 { return float64(l.allocs) / float64(r.operations) }
