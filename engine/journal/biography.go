@@ -87,11 +87,12 @@ func (e *entry) record(uid string, at int64) record {
 func (j *Journal) historyLocked(e *entry) *history {
 	if e.history == nil || e.history.class < 0 {
 		e.history = newHistory(e.key)
-		if e.updates > 1 {
-			e.history.forgotten = uint64(e.updates) - 1
+		if e.kind == Updated {
+			e.history.forgotten = max(uint64(e.updates), 2) - 1 // at least
 		}
 		j.histories.append(e.history, e.record(uidOf(e.object), j.nanos(e.since)))
 	}
+	j.passedLocked(e)
 	j.repeatsLocked(e)
 	return e.history
 }

@@ -60,7 +60,8 @@ func (j *Journal) takeOver(keys []string, objects []any, gap bool, at time.Time)
 			}
 			ev.Old = e.object
 		}
-		n := j.look(&ev)
+		n := identify(&ev)
+		j.look(&ev, &n)
 		j.updateLocked(e, &ev, &n)
 		if e != nil && gap {
 			e.history.forgotten++ // at least
@@ -88,7 +89,8 @@ func (j *Journal) sweep(from string, at time.Time) (next string, done bool) {
 	})
 	for _, e := range gone {
 		ev := Event{Key: e.key, Cause: inspect.CauseLateJoin, Old: e.object, Tombstone: true, At: at}
-		n := j.look(&ev)
+		n := identify(&ev)
+		j.look(&ev, &n)
 		j.deleteLocked(e, &ev, &n)
 	}
 	return next, done

@@ -73,6 +73,9 @@ type history struct {
 	records   []record
 	forgotten uint64
 	bytes     int64
+	// passed counts the updates after the last record that were not written down
+	// one by one, see passLocked.
+	passed uint32
 
 	// class is the size class that the history is listed in, between before and
 	// after; -1 if in none.
@@ -204,9 +207,9 @@ func (s *histories) dropOldest(h *history) {
 		delete(s.uids, r.uid)
 		s.charge(h, -uidBytes-int64(len(r.uid)))
 	}
+	h.forgotten += uint64(r.times) + 1
 	*r = record{}
 	h.records = h.records[1:]
-	h.forgotten++
 	s.events--
 	s.lost++
 }

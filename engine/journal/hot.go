@@ -143,8 +143,8 @@ func (j *Journal) identityLocked(ev *Event, n *news) {
 		return
 	case ev.Split:
 		from, j.split = j.split, ""
-	case ev.Old != nil && ev.New != nil:
-		from = uidOf(ev.Old)
+	default:
+		from = n.before
 	}
 	if from == "" || n.uid == "" || from == n.uid {
 		return

@@ -59,15 +59,17 @@ type Journal struct {
 	stepTime, pageTime time.Duration
 
 	// Only the goroutine that observes touches these.
-	budget   budget
-	comparer comparer
+	budget    budget
+	comparer  comparer
+	attention attention
 	// asOf is when the journal last caught up: what was published before is in.
 	asOf time.Time
 
 	// mu guards everything below. Observe holds it for one notification, readers
 	// for one step of a scan or one window.
 	mu sync.Mutex
-	// entries has an entry for every key, all has the same in order.
+	// entries has an entry for every key, all has the same in order. Only the
+	// goroutine that observes writes to it, and therefore reads it without mu.
 	entries map[string]*entry
 	all     *view
 	text    int64 // bytes of all keys
@@ -105,6 +107,7 @@ func New(o Options) *Journal {
 		stepTime:  stepTime,
 		pageTime:  pageTime,
 		budget:    budget{share: compareShare, burst: compareBurst, left: compareBurst, at: now},
+		attention: attention{rate: closeRate, burst: closeBurst, left: closeBurst},
 		entries:   map[string]*entry{},
 		expected:  o.Expect,
 	}
@@ -119,9 +122,11 @@ func New(o Options) *Journal {
 type news struct {
 	version  string
 	uid      string
+	before   string // the UID of the object that it takes the place of
 	created  uint32
 	writer   string
 	fresh    bool // it brought a new version, not one known already
+	glance   bool // there is no time to look at it closely, see attention
 	compared bool
 	changed  []string
 }
@@ -132,11 +137,13 @@ func (j *Journal) Observe(ev *Event) {
 	if ev.At.Before(j.asOf) {
 		return
 	}
-	n := j.look(ev)
+	e := j.entries[ev.Key]
+	n := identify(ev)
+	n.glance = n.fresh && e != nil && ev.Old != nil && n.before == n.uid && !j.attention.spare(e, ev.At)
+	j.look(ev, &n)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.writeSkipsLocked()
-	e := j.entries[ev.Key]
 	switch {
 	case ev.New == nil:
 		j.deleteLocked(e, ev, &n)
@@ -147,10 +154,8 @@ func (j *Journal) Observe(ev *Event) {
 	}
 }
 
-// look finds out what is new about an object, and compares it with what it was
-// if there is time for it.
-func (j *Journal) look(ev *Event) news {
-	var n news
+// identify finds out which object and which version a notification is about.
+func identify(ev *Event) (n news) {
 	obj := ev.New
 	if obj == nil {
 		obj = ev.Old
@@ -159,30 +164,48 @@ func (j *Journal) look(ev *Event) news {
 		n.version, n.uid = m.GetResourceVersion(), string(m.GetUID())
 		n.created = unix(m.GetCreationTimestamp().Time)
 	}
-	if ev.New == nil {
-		n.writer = writerOf(obj, nil)
-		return n
+	if ev.Old != nil && ev.New != nil {
+		n.before = uidOf(ev.Old)
 	}
-	n.writer = writerOf(ev.New, ev.Old)
 	switch ev.Cause {
 	case inspect.CauseWatch, inspect.CauseRelist, inspect.CauseRelistChanged:
-		n.fresh = true
+		n.fresh = ev.New != nil
 	}
+	return n
+}
+
+// look finds out who wrote the object, and compares it with what it was if there
+// is time for it.
+func (j *Journal) look(ev *Event, n *news) {
+	switch {
+	case ev.New == nil:
+		n.writer = writerOf(ev.Old, nil)
+		return
+	case n.glance:
+		n.writer = writerOf(ev.New, nil)
+		return
+	}
+	n.writer = writerOf(ev.New, ev.Old)
 	if n.fresh && ev.Old != nil {
 		n.compared = j.budget.spend(func() { n.changed = j.comparer.changedPaths(ev.Old, ev.New) })
 	}
-	return n
 }
 
 // updateLocked takes note of a new key or version; e is nil for a new key.
 func (j *Journal) updateLocked(e *entry, ev *Event, n *news) {
 	next := &j.next
-	*next = entry{key: ev.Key}
-	if e != nil {
-		j.historyLocked(e) // before it is overwritten
-		*next = *e
-	} else {
-		next.history = j.histories.gone[ev.Key]
+	switch {
+	case e == nil:
+		*next = entry{key: ev.Key, history: j.histories.gone[ev.Key]}
+	default:
+		if n.glance = n.glance && j.passLocked(e); !n.glance {
+			j.historyLocked(e) // before it is overwritten
+		}
+		if len(j.views) == 0 {
+			next = e // no order but that of the keys: it can stay where it is
+		} else {
+			*next = *e
+		}
 	}
 	next.object, next.version, next.created, next.writer, next.size = ev.New, n.version, n.created, n.writer, 0
 	next.resyncs, next.relists, next.round = 0, 0, j.round
@@ -202,15 +225,17 @@ func (j *Journal) updateLocked(e *entry, ev *Event, n *news) {
 			next.noOps++
 		}
 	}
-	if h := next.history; h != nil {
+	if h := next.history; h != nil && !n.glance {
 		delete(j.histories.gone, h.key)
 		r := next.record(n.uid, ev.At.UnixNano())
 		r.seq, r.waited, r.changed, r.compared = ev.Seq, ev.Waited, n.changed, n.compared
 		j.histories.append(h, r)
 	}
 	j.identityLocked(ev, n)
-	e = j.setLocked(e, next)
-	*next = entry{}
+	if e != next {
+		e = j.setLocked(e, next)
+		*next = entry{}
+	}
 	if n.fresh {
 		j.hot.update(e)
 	}

@@ -27,6 +27,7 @@ func pod(key, rv string) *corev1.Pod {
 func unhurried(o Options) *Journal {
 	j := New(o)
 	j.budget.left, j.budget.burst = time.Hour, time.Hour
+	j.attention.left, j.attention.burst = 1<<30, 1<<30
 	return j
 }
 

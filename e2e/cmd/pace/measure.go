@@ -132,6 +132,8 @@ func writeTable(out io.Writer, o options, bare, shown []report, paced report, ke
 	fmt.Fprintf(w, "events to a handler without the screen\t%.0f/s\t\t\n", without)
 	fmt.Fprintf(w, "with the screen\t%.0f/s\t\t\n", with)
 	fmt.Fprintf(w, "lost to the screen\t%.1f %%\t10 %%\t\n", 100*(1-with/without))
+	cpu := func(r report) float64 { return r.CPU }
+	fmt.Fprintf(w, "processor time an event, without and with\t%.1f, %.1f µs\t\t\n", median(bare, cpu), median(shown, cpu))
 	fmt.Fprintf(w, "skipped by the journal meanwhile\t%.0f\t\t\n", median(shown, func(r report) float64 { return float64(r.LostJournal) }))
 	fmt.Fprintf(w, "at %d events a second: handled\t%.0f/s\t\t\n", o.rate, paced.Events)
 	fmt.Fprintf(w, "writes to the terminal\t%.0f/s\t\t\n", paced.Writes)

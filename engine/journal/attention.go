@@ -1,0 +1,89 @@
+package journal
+
+import "time"
+
+const (
+	// closeRate is how many updates a second are looked at closely for as long as
+	// it takes, closeBurst how many at once.
+	closeRate, closeBurst = 8192, 16384
+	// Half of the burst is kept for keys that change less often than every
+	// closeSpacing.
+	closeSpacing = time.Second
+)
+
+// attention says which updates are looked at closely: written down one by one,
+// with their versions and what they changed. It is a bucket that fills as time
+// passes, on the clock of the notifications.
+//
+//	burst ──┬─ every update is looked at closely
+//	        │
+//	 half ──┼─ only those of keys that were quiet for closeSpacing
+//	        │
+//	    0 ──┴─ none
+//
+// The others are counted and their objects taken over; only that each was one of
+// many is told. Only the goroutine that observes touches it.
+type attention struct {
+	rate, burst float64 // updates a second, and at once
+	left        float64 // 0 <= left <= burst
+	at          time.Time
+}
+
+// spare says whether an update of a key is to be looked at closely; e is what was
+// known of the key before.
+func (a *attention) spare(e *entry, at time.Time) bool {
+	if passed := at.Sub(a.at); passed > 0 {
+		a.left = min(a.left+passed.Seconds()*a.rate, a.burst)
+		a.at = at
+	}
+	if a.left < 1 || a.left <= a.burst/2 && at.UnixNano()-e.changed < int64(closeSpacing) {
+		return false
+	}
+	a.left--
+	return true
+}
+
+// passLocked makes room in an entry for an update that is only counted. It
+// returns false if the update must be written down: else what is known of the
+// one before would be lost that is not one of many.
+//
+// The update that stands in the entry is written down when the next one that is
+// looked at closely comes, or somebody asks, with how many came before it:
+//
+//	records   r1 r2 r3          the entry has the version of r3
+//	records   r1 r2 r3   u      one update passed: the entry is u
+//	records   r1 r2 r3   ...u   n passed; written down, u happened n times in a row
+func (j *Journal) passLocked(e *entry) bool {
+	s, h := &j.histories, e.history
+	switch {
+	case h == nil || h.class < 0:
+		e.history = nil
+		s.lost++
+		if e.relists > 0 || e.resyncs > 0 {
+			s.lost++ // that it was played back
+		}
+		return true
+	case e.relists > 0 || e.resyncs > 0:
+		return false
+	case h.passed == 0:
+		s.supersede(h)
+		s.touch(h)
+		s.shrink()
+	default:
+		s.lost++
+	}
+	h.passed++
+	return true
+}
+
+// passedLocked writes down the last of the updates that passed.
+func (j *Journal) passedLocked(e *entry) {
+	h := e.history
+	if h.passed == 0 {
+		return
+	}
+	r := e.record(uidOf(e.object), e.changed)
+	r.times = h.passed - 1
+	h.passed = 0
+	j.histories.append(h, r)
+}
