@@ -35,7 +35,8 @@ type KeyEvent struct {
 	Seq uint64    `json:"seq,omitempty"`
 	At  time.Time `json:"at"`
 	// Times is how often it happened in a row, if more than once: resyncs and
-	// relists that find nothing new. At is of the last.
+	// relists that find nothing new, and updates that were too many to be written
+	// down one by one. At and everything else are of the last.
 	Times int `json:"times,omitempty"`
 	// Type is what handlers were told: added, updated or deleted.
 	Type            string `json:"type"`

@@ -42,6 +42,16 @@
 // happened for the longest time. A busy key therefore cannot push out the
 // others, and no key has more than 200 events or an eighth of the bound.
 //
+// # Floods
+//
+// Up to 8,192 updates a second, and 16,384 at once, are looked at closely: each is
+// an event, compared with the version before if there is time. Beyond, half of
+// what is left goes to keys that were quiet for a second, and every other update
+// is counted only: the row says how many there were, the history has the newest
+// of a run with its version and how many times in a row it happened. New keys,
+// deletions and changes of identity are always looked at closely. Of a key that
+// has no history yet, such updates count as forgotten.
+//
 // # Catching up
 //
 // A journal begins by reading the store, and does so again when it is so far
@@ -60,8 +70,12 @@
 //   - If an update was not compared with the version before, because there was
 //     no time for it, it does not count as compared.
 //   - If an object is deleted, its row goes and its biography stays.
-//   - If an event or a version is let go of, it is counted: in the biography as
-//     forgotten, and in the vitals as lost.
+//   - If at most 8,192 updates a second come, every one of them is an event.
+//   - If more come, a row's updates are exact still, and its biography ends with
+//     the version that is in the store.
+//   - If an event or a version is let go of, or was never written down, it is
+//     counted: in the biography as forgotten or as one of many, and in the vitals
+//     as lost.
 //   - If the journal has caught up, it has the keys and versions that the store
 //     had or later ones, whatever it was not told of; that is counted.
 //   - If a delta is set aside, Skip takes note of it without waiting for anyone.
@@ -74,4 +88,6 @@
 // About 200 bytes a key besides the key's own text, and 25 more for every view
 // it is in. An event costs a look-up and, for each view in which its key moves,
 // two descents of a B-tree. Comparing versions may take a twentieth of a core.
+// Among a million keys that change 50,000 times a second, an event takes less
+// than half of the processor time that it would take if all were written down.
 package journal
