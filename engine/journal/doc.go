@@ -45,8 +45,8 @@
 // # Floods
 //
 // Up to 8,192 updates a second, and 16,384 at once, are looked at closely: each is
-// an event, compared with the version before if there is time. Beyond, half of
-// what is left goes to keys that were quiet for a second, and every other update
+// an event, compared with the version before if there is time. The last half of
+// those at once is kept for keys that were quiet for a second. Every other update
 // is counted only: the row says how many there were, the history has the newest
 // of a run with its version and how many times in a row it happened. New keys,
 // deletions and changes of identity are always looked at closely. Of a key that
@@ -88,6 +88,6 @@
 // About 200 bytes a key besides the key's own text, and 25 more for every view
 // it is in. An event costs a look-up and, for each view in which its key moves,
 // two descents of a B-tree. Comparing versions may take a twentieth of a core.
-// Among a million keys that change 50,000 times a second, an event takes less
-// than half of the processor time that it would take if all were written down.
+// Among a million keys that change 50,000 times a second, an event takes about
+// half of the processor time that it would take if all were written down.
 package journal
