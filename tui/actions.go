@@ -25,7 +25,7 @@ func (m *Model) act(a Action) tea.Cmd {
 	case ActionQuit:
 		return tea.Quit
 	case ActionSuspend:
-		return tea.Suspend
+		return m.suspend()
 	case ActionClose:
 		if !m.back() {
 			return tea.Quit

@@ -205,13 +205,7 @@ func TestAStormOfSizes(t *testing.T) {
 func TestComingBackFromTheShellReadsAtOnce(t *testing.T) {
 	f := newFake(30)
 	u := newUser(t, f, 100, 30)
-	_, cmd := u.m.Update(keyPress(t, "ctrl+z"))
-	if cmd == nil {
-		t.Fatal("ctrl+z does nothing")
-	}
-	if _, ok := cmd().(tea.SuspendMsg); !ok {
-		t.Error("ctrl+z does not suspend")
-	}
+	u.m.Update(keyPress(t, "ctrl+z"))
 	f.bump(func() { f.snapshot.Store.Objects = 4321 })
 	u.send(tea.ResumeMsg{})
 	u.expect("4,321")

@@ -105,6 +105,8 @@ type Model struct {
 	note      string // the answer to the last wish, until the next key
 	failed    bool   // the answer is an error
 
+	suspended chan struct{} // closed when the program goes on; nil if it is not suspended
+
 	close      func()   // stops what is looked at; nil if nobody has to
 	opening    *opening // what is being opened; nil if nothing is
 	openings   uint64   // how often something was to be opened
@@ -225,14 +227,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *Model) paint() {
 	m.theme = themeFor(m.dark, m.colors)
 	m.dirty = true
-}
-
-// resumed reads what has happened while the program was suspended.
-func (m *Model) resumed() tea.Cmd {
-	if m.frozen {
-		return nil
-	}
-	return m.pullNow()
 }
 
 // top returns the screen that has the keys: what is over the others.
