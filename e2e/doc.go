@@ -8,7 +8,7 @@
 //
 //   - testcluster runs etcd and kube-apiserver,
 //   - servers is the module that says which ones,
-//   - terminal runs a program and reads its screen,
+//   - terminal runs a program, reads its screen and mistreats it,
 //   - load makes pods that look real, and changes them,
 //   - inprocess tests the engine inside the test, beside a fresh LIST,
 //   - cmd/cluster, cmd/load and cmd/compare are for people.

@@ -74,6 +74,21 @@ func TestInformeter(t *testing.T) {
 	t.Run("the snapshot equals the server's list before and after 1,000 changes", func(t *testing.T) {
 		testThousandChanges(t, p, cluster)
 	})
+	t.Run("sizes and keys come as fast as they may", func(t *testing.T) {
+		testStorms(t, p, cluster)
+	})
+	t.Run("a paste of any length is taken at once", func(t *testing.T) {
+		testPaste(t, p, cluster)
+	})
+	t.Run("it goes to the shell and comes back", func(t *testing.T) {
+		testSuspend(t, p, cluster)
+	})
+	t.Run("it goes on after it was stopped", func(t *testing.T) {
+		testStopped(t, p, cluster)
+	})
+	t.Run("nothing is left of it when its terminal is gone", func(t *testing.T) {
+		testTerminalGone(t, p, cluster)
+	})
 	t.Run("the terminal is restored", func(t *testing.T) {
 		testRestored(t, p, cluster)
 	})

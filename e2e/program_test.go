@@ -147,7 +147,13 @@ type explorer struct {
 // explore starts the explorer.
 func (p *program) explore(t *testing.T, kubeconfig string, args ...string) explorer {
 	t.Helper()
-	term, err := terminal.Start(p.command(t, kubeconfig, args...), 160, 45)
+	return start(t, p.command(t, kubeconfig, args...))
+}
+
+// start runs a command as an explorer.
+func start(t *testing.T, cmd *exec.Cmd) explorer {
+	t.Helper()
+	term, err := terminal.Start(cmd, 160, 45)
 	if err != nil {
 		t.Fatal(err)
 	}

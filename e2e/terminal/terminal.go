@@ -30,6 +30,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -84,8 +85,13 @@ func Start(cmd *exec.Cmd, cols, rows int) (*Terminal, error) {
 }
 
 func (t *Terminal) start(cols, rows int) (err error) {
-	if err := pty.Setsize(t.pty, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
-		return fmt.Errorf("set the size: %w", err)
+	// The package pty makes our side block; then closing it would wait for the
+	// next output, and HangUp would not be one.
+	if err := syscall.SetNonblock(int(t.pty.Fd()), true); err != nil {
+		return fmt.Errorf("make the terminal wait for nobody: %w", err)
+	}
+	if err := t.setSize(cols, rows); err != nil {
+		return err
 	}
 	if t.before, err = term.GetState(int(t.tty.Fd())); err != nil {
 		return fmt.Errorf("read the terminal's settings: %w", err)
@@ -147,10 +153,42 @@ func (t *Terminal) Send(keys string) error {
 	return nil
 }
 
+// Resize changes the size of the terminal; the kernel tells the program.
+func (t *Terminal) Resize(cols, rows int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock() // the screen has the new size before what is drawn for it comes
+	t.emulator.Resize(cols, rows)
+	return t.setSize(cols, rows)
+}
+
+func (t *Terminal) setSize(cols, rows int) error {
+	conn, err := t.pty.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("set the size of the terminal: %w", err)
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) {
+		failed = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(cols), Row: uint16(rows)})
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return fmt.Errorf("set the size of the terminal: %w", err)
+	}
+	return nil
+}
+
 // Signal sends a signal to the program.
 func (t *Terminal) Signal(signal os.Signal) error {
 	if err := t.cmd.Process.Signal(signal); err != nil {
 		return fmt.Errorf("send %s: %w", signal, err)
+	}
+	return nil
+}
+
+// HangUp takes the terminal away, as closing a window does. The kernel sends the
+// program SIGHUP, and there is nothing to read or write any more.
+func (t *Terminal) HangUp() error {
+	if err := t.pty.Close(); err != nil {
+		return fmt.Errorf("close the pseudo-terminal: %w", err)
 	}
 	return nil
 }

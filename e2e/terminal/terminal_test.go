@@ -51,6 +51,24 @@ func TestTheProgramSeesTheSize(t *testing.T) {
 	}
 }
 
+func TestTheProgramIsToldOfAnotherSize(t *testing.T) {
+	term := run(t, `trap 'stty size' WINCH; stty size; while :; do sleep 0.05; done`)
+	for _, size := range []struct {
+		cols, rows int
+		shows      string
+	}{{40, 10, "10 40"}, {30, 5, "5 30"}, {100, 30, "30 100"}} {
+		if err := term.Resize(size.cols, size.rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := term.WaitFor("the size", contains(size.shows), patience); err != nil {
+			t.Fatal(err)
+		}
+		if rows := strings.Count(term.Screen(), "\n") + 1; rows != size.rows {
+			t.Errorf("the screen has %d rows, want %d", rows, size.rows)
+		}
+	}
+}
+
 func TestWaitingInVainReturnsTheScreen(t *testing.T) {
 	for _, tc := range []struct{ script, want string }{
 		{"echo here I am; sleep 60", "not within"},
@@ -93,6 +111,19 @@ func TestASignalReachesTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := term.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code, err := term.Wait(patience); err != nil || code != 7 {
+		t.Errorf("got exit code %d and error %v, want 7 and none", code, err)
+	}
+}
+
+func TestAProgramWhoseTerminalIsTakenAwayIsTold(t *testing.T) {
+	term := run(t, `trap 'exit 7' HUP; echo ready; while :; do sleep 0.05; done`)
+	if err := term.WaitFor("ready", contains("ready"), patience); err != nil {
+		t.Fatal(err)
+	}
+	if err := term.HangUp(); err != nil {
 		t.Fatal(err)
 	}
 	if code, err := term.Wait(patience); err != nil || code != 7 {
