@@ -59,7 +59,7 @@ func (b *biographyPage) take(a answer[inspect.Biography]) {
 
 // arrange filters the events and puts them in order.
 func (b *biographyPage) arrange() {
-	rows := make([]biographyRow, 0, len(b.events))
+	rows := b.rows.rows[:0] // only the list has them
 	uid := ""
 	for i, e := range b.events {
 		row := biographyRow{KeyEvent: e, number: i, newUID: e.UID != "" && uid != "" && e.UID != uid}

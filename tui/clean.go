@@ -36,6 +36,7 @@ func clean(s string) string {
 		return s
 	}
 	b.Reset()
+	b.Grow(len(s))
 	settle(s, func(_ int, drawn string) { b.WriteString(drawn) })
 	return b.String()
 }
@@ -128,9 +129,10 @@ func settle(s string, put func(from int, drawn string)) {
 			at += len(cluster)
 			continue
 		}
-		if w == ansi.StringWidthWc(cluster) && standsAlone(cluster) {
+		end := at + len(cluster)
+		if w == ansi.StringWidthWc(cluster) && (end < len(s) || standsAlone(cluster)) {
 			put(at, cluster)
-			at += len(cluster)
+			at = end
 			continue
 		}
 		coded := true // what comes next has no letter before it to join

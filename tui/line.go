@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -30,6 +31,9 @@ func (l *line) put(st style, s string) *line { return l.place(st, cut(clean(s), 
 func (l *line) place(st style, s string) *line {
 	if s == "" {
 		return l
+	}
+	if l.b.Cap() == 0 {
+		l.b.Grow(2*max(l.width, len(s)) + 64) // its styles take about as much again
 	}
 	if strings.HasPrefix(string(l.base), string(reversed)) {
 		st = "" // a colour would become the background of its part
@@ -226,7 +230,12 @@ func beside(panes ...[]string) []string {
 	rows := make([]string, len(panes[0]))
 	var b strings.Builder
 	for y := range rows {
+		size := 0
+		for _, p := range panes {
+			size += len(p[y])
+		}
 		b.Reset()
+		b.Grow(size)
 		for _, p := range panes {
 			b.WriteString(p[y])
 		}
@@ -237,7 +246,38 @@ func beside(panes ...[]string) []string {
 
 // slice appends what another line drew from column x on.
 func (l *line) slice(drawn string, x int) *line {
+	if n, ok := cellsAt(drawn, l.room()); ok && x == 0 {
+		l.b.WriteString(drawn[:n])
+		l.b.WriteString(reset)
+		l.used = l.width
+		return l
+	}
 	l.b.WriteString(ansi.Cut(drawn, x, x+l.room()))
 	l.used, l.odd = l.width, true
 	return l
+}
+
+// cellsAt returns how many bytes of what a line drew its first w cells take;
+// false if there are not as many, or characters that have to be measured.
+func cellsAt(drawn string, w int) (int, bool) {
+	for i := 0; i < len(drawn); {
+		if drawn[i] == '\x1b' {
+			end := strings.IndexByte(drawn[i:], 'm')
+			if end < 0 {
+				return 0, false
+			}
+			i += end + 1
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(drawn[i:])
+		if single := r < 0x300 || r >= 0x2500 && r < 0x25fd || r == '…' || r == '–'; !single {
+			return 0, false // of another width, or it joins what is before
+		}
+		if w == 0 {
+			return i, true
+		}
+		i += size
+		w--
+	}
+	return len(drawn), w == 0
 }

@@ -24,6 +24,7 @@ type requestsScreen struct {
 	table *table
 	rows  list[requestRow]
 	all   []requestRow // the newest first
+	kept  []requestRow // those of all that the filter lets through
 	text  string       // the filter
 	err   error
 	read  bool
@@ -74,14 +75,14 @@ func (p *requestsScreen) refresh(f *frame) {
 // arrange filters the requests and puts them in order.
 func (p *requestsScreen) arrange() {
 	keep := inspect.Match(p.text)
-	rows := make([]requestRow, 0, len(p.all))
+	p.kept = p.kept[:0]
 	for _, r := range p.all {
 		if keep == nil || keep(string(r.Verb)+" "+r.verdict.words+" "+r.ResourceVersion+" "+r.Error) {
-			rows = append(rows, r)
+			p.kept = append(p.kept, r)
 		}
 	}
 	now := p.m.frame.at
-	sortInPlace(rows, p.table.order, func(a, b *requestRow, by string) int {
+	rows := sortRows(p.kept, p.table.order, func(a, b *requestRow, by string) int {
 		switch by {
 		case byLife:
 			return cmp.Compare(lasted(now, &a.Request), lasted(now, &b.Request))

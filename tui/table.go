@@ -113,19 +113,22 @@ type tabled interface {
 // sortRows returns the rows, which are all here, sorted by the column in order;
 // those it holds equal stay as they were.
 func sortRows[R any](rows []R, by order, compare func(a, b *R, by string) int) []R {
-	out := slices.Clone(rows)
-	sortInPlace(out, by, compare)
-	return out
-}
-
-func sortInPlace[R any](rows []R, by order, compare func(a, b *R, by string) int) {
-	slices.SortStableFunc(rows, func(a, b R) int {
-		c := compare(&a, &b, by.by)
+	at := make([]int, len(rows)) // moved instead of the rows, which are large
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(a, b int) int {
+		c := compare(&rows[a], &rows[b], by.by)
 		if by.desc {
 			return -c
 		}
 		return c
 	})
+	out := make([]R, len(rows))
+	for i, from := range at {
+		out[i] = rows[from]
+	}
+	return out
 }
 
 // highlighter returns what marks the parts of a text that a filter found.

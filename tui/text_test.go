@@ -260,3 +260,20 @@ func TestColoursAreOnlyInTheTheme(t *testing.T) {
 		t.Error("the search finds no colour in theme.go either", err)
 	}
 }
+
+// TestALineIsCutWhereItsCellsEnd cuts drawn lines as the terminal would.
+func TestALineIsCutWhereItsCellsEnd(t *testing.T) {
+	th := newTheme(true)
+	texts := rapid.SampledFrom([]string{"plain text", "█━│ box…", "größe – ", "世界", "e\u0301", "⚠ 👩", ""})
+	rapid.Check(t, func(t *rapid.T) {
+		drawn := newLine(rapid.IntRange(0, 40).Draw(t, "drawn"))
+		for range rapid.IntRange(0, 4).Draw(t, "parts") {
+			drawn.put(rapid.SampledFrom([]style{"", th.bad, th.selected}).Draw(t, "style"), texts.Draw(t, "text"))
+		}
+		s, w := drawn.String(), rapid.IntRange(0, 50).Draw(t, "width")
+		want := newLine(w).put("", ansi.Strip(ansi.Cut(s, 0, w))).String()
+		if got := ansi.Strip(newLine(w).slice(s, 0).String()); got != want {
+			t.Fatalf("%q in %d cells is %q, want %q", s, w, got, want)
+		}
+	})
+}

@@ -167,17 +167,42 @@ var (
 
 // text writes a string, in quotes where it must be.
 func text(s string) string {
-	if plainText.MatchString(s) && !strings.HasSuffix(s, " ") && !strings.Contains(s, " #") &&
+	if strings.HasSuffix(s, " ") || strings.Contains(s, " #") {
+		return quoted(s)
+	}
+	if needsNoQuotes(s) || plainText.MatchString(s) &&
 		(!otherThanText.MatchString(s) || dotted.MatchString(s)) {
 		return s
 	}
 	return quoted(s)
 }
 
+// needsNoQuotes says of most texts that need no quotes that they don't: letters first,
+// nothing that YAML has a use for, and longer than the words that mean true,
+// false or null.
+func needsNoQuotes(s string) bool {
+	const longest = len("false")
+	if len(s) <= longest || !letter(s[0]) {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !letter(c) && (c < '0' || c > '9') && c != '-' && c != '.' && c != '/' && c != '_' && c != ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
 // quoted writes a string in double quotes, with what can't be seen, or is obeyed
 // by a terminal, as escapes.
 func quoted(s string) string {
+	if plain(s) && !strings.ContainsAny(s, `"\`) {
+		return `"` + s + `"`
+	}
 	var b strings.Builder
+	b.Grow(len(s) + 2)
 	b.WriteByte('"')
 	for _, r := range s {
 		switch {
