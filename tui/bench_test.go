@@ -42,7 +42,9 @@ func BenchmarkFrame(b *testing.B) {
 	}{
 		{"pipeline", []string{"1"}},
 		{"queue", []string{"2"}},
+		{"waiting", []string{"2", "j", "tab"}},
 		{"store", []string{"3"}},
+		{"preview", []string{"3", "tab", "G"}},
 		{"sorted", []string{"3", "o", "o", "o"}},
 		{"filtered", []string{"3", "/", "9", "9", "enter"}},
 		{"columns", []string{"3", "w"}},

@@ -277,7 +277,9 @@ func (p pull) readInformer(ctx context.Context, f *frame) {
 	if r.moments.on {
 		f.moments = ask(i.Moments(ctx, r.moments.query))
 	}
-	if r.object.on {
+	if d := p.unchanged(f); r.object.on && d != nil {
+		f.object = ask(d, nil)
+	} else if r.object.on {
 		f.object = ask(readDocument(ctx, i, r.object.query, p.have))
 	}
 	if r.biography.on {

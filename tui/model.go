@@ -298,6 +298,8 @@ func (m *Model) start(p pull) tea.Cmd {
 	p.summaries = p.request.informers || p.request.informer == "" || m.frame.read.Sub(m.summed) >= heartbeat
 	if m.object != nil {
 		p.have, p.haveDiff = m.object.document, m.object.diff.shown
+	} else if s, ok := m.screens[m.current].(previewing); ok {
+		p.have = s.previewed()
 	}
 	return p.command(ctx)
 }

@@ -55,9 +55,7 @@ func (p *momentsPane) lines(t *theme, s *inspect.Snapshot, w, h int) []string {
 			own = l.Name
 		}
 	}
-	const border = 2
-	w -= border
-	g := newGrid(w,
+	g := newGrid(w-border,
 		flexible("JUST NOW", 16, 60),
 		fixedLeft("", 1, 0),
 		fixedLeft("CAUSE", 9, 2),
@@ -81,15 +79,11 @@ func (p *momentsPane) lines(t *theme, s *inspect.Snapshot, w, h int) []string {
 	}
 	switch {
 	case p.err != nil:
-		rows = append(rows, newLine(w).skip(gutter).put(t.bad, p.err.Error()).String())
+		rows = append(rows, newLine(w-border).skip(gutter).put(t.bad, p.err.Error()).String())
 	case len(p.page.Moments) == 0:
-		rows = append(rows, newLine(w).skip(gutter).put(t.muted, "nothing yet").String())
+		rows = append(rows, newLine(w-border).skip(gutter).put(t.muted, "nothing yet").String())
 	}
-	rows = block(rows, w, h)
-	for y := range rows {
-		rows[y] = newLine(border).put(t.faint, "│").String() + rows[y]
-	}
-	return rows
+	return bordered(t, rows, w, h)
 }
 
 // deltaType is the type of the delta that handlers are told of as told.

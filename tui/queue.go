@@ -11,15 +11,17 @@ import (
 	"github.com/informeter/informeter/engine/inspect"
 )
 
-// queueScreen shows the gate and the keys that wait in front of it.
+// queueScreen shows the gate and the keys that wait in front of it. From 160
+// columns on it shows beside them what waits for the selected one.
 type queueScreen struct {
 	pane
-	rows  list[inspect.QueueItem]
-	page  inspect.QueuePage
-	err   error
-	read  bool
-	text  string // the filter
-	table *table
+	rows    list[inspect.QueueItem]
+	page    inspect.QueuePage
+	err     error
+	read    bool
+	text    string // the filter
+	table   *table
+	preview preview // of the selected key's object, under what waits for it
 	// longest is the width of the longest key that was in sight, bulk says that an
 	// entry was that stands for more than one object.
 	longest int
@@ -67,18 +69,38 @@ func (p *queueScreen) name() string { return "Queue" }
 func (p *queueScreen) scope() Scope { return ScopeQueue }
 
 // headHeight is how many lines stand above the table's rows, its titles among
-// them; one below says more of the selected key.
+// them; one below says more of the selected key, where that does not stand beside.
 const headHeight = 6
 
 func (p *queueScreen) setSize(w, h int) {
 	p.pane.setSize(w, h)
-	p.rows.setHeight(h - headHeight - 1)
+	h -= headHeight
+	if p.left() == w {
+		h--
+		p.preview.focus = false
+	}
+	p.rows.setHeight(h)
+}
+
+// left is how wide the rows are.
+func (p *queueScreen) left() int { return p.w - previewWidth(p.w) }
+
+// selected returns the key of the selected row; empty if there is none, or it
+// stands for many objects.
+func (p *queueScreen) selected() string {
+	row, _ := p.rows.selected()
+	return row.Key
 }
 
 func (p *queueScreen) ask(r *request) {
 	w := p.rows.window()
 	r.queue = want(inspect.QueueQuery{Filter: p.text, Offset: w.offset, Limit: w.limit})
+	if p.left() < p.w {
+		p.preview.ask(r, p.selected())
+	}
 }
+
+func (p *queueScreen) previewed() *document { return p.preview.shown }
 
 func (p *queueScreen) refresh(f *frame) {
 	if !f.request.queue.on || f.request.queue.query.Filter != p.text {
@@ -100,11 +122,13 @@ func (p *queueScreen) refresh(f *frame) {
 			}
 		}
 	}
+	p.preview.refresh(f, p.selected())
 }
 
 func (p *queueScreen) filter() string { return p.text }
 
 func (p *queueScreen) setFilter(text string) {
+	p.preview.focus = false
 	if text != p.text {
 		p.text = text
 		p.rows.home()
@@ -112,6 +136,9 @@ func (p *queueScreen) setFilter(text string) {
 }
 
 func (p *queueScreen) back() bool {
+	if p.preview.back() {
+		return true
+	}
 	if p.text == "" {
 		return false
 	}
@@ -126,6 +153,9 @@ func (p *queueScreen) handle(a Action) tea.Cmd {
 		} else if ok {
 			p.m.note = "this entry stands for many objects"
 		}
+		return nil
+	}
+	if p.left() < p.w && (p.preview.handle(a) || p.preview.turn(a)) {
 		return nil
 	}
 	switch a {
@@ -175,14 +205,26 @@ func (p *queueScreen) step(n int) tea.Cmd {
 	return p.m.control("", func(ctx context.Context, c inspect.Controls) error { return c.Step(ctx, n) })
 }
 
-func (p *queueScreen) click(_, y int) tea.Cmd {
+func (p *queueScreen) click(x, y int) tea.Cmd {
+	if y >= headHeight-1 {
+		p.preview.focus = x >= p.left() && p.preview.key != ""
+	}
+	if x >= p.left() {
+		return nil
+	}
 	if _, again := p.rows.click(y - headHeight); again {
 		return p.handle(ActionOpen)
 	}
 	return nil
 }
 
-func (p *queueScreen) wheel(n int) { p.rows.scroll(n) }
+func (p *queueScreen) wheel(n int) {
+	if p.preview.focus {
+		p.preview.yaml.view.scroll(n)
+		return
+	}
+	p.rows.scroll(n)
+}
 
 func (p *queueScreen) hints() []hint {
 	pause := "pause"
@@ -209,7 +251,7 @@ func (p *queueScreen) columns() []column {
 		title = "EVENT"
 	}
 	columns := []column{
-		flexible("KEY", max(min(p.longest, p.w/2), 20), max(70, p.w/2)),
+		flexible("KEY", max(min(p.longest, p.left()/2), 20), max(70, p.left()/2)),
 		fixed("AGE", 6, 0),
 		fixed("DELTAS", 6, 3),
 		fixed("OBJECTS", 8, 4),
@@ -223,6 +265,9 @@ func (p *queueScreen) columns() []column {
 }
 
 func (p *queueScreen) status() string {
+	if p.preview.focus {
+		return p.preview.yaml.view.status()
+	}
 	return place(p.rows.cursor, p.rows.matched, p.rows.total, p.text)
 }
 
@@ -238,17 +283,22 @@ func (p *queueScreen) lines() []string {
 	if p.rows.matched == 0 {
 		return append(lines, p.empty(t, s)...)
 	}
-	g := p.table.grid(p.w, p.columns())
+	w := p.left()
+	g := p.table.grid(w, p.columns())
 	found := highlighter(p.text)
-	lines = append(lines, g.header(t))
-	lines = append(lines, p.rows.draw(p.w, func(i inspect.QueueItem, selected bool) string {
+	rows := append([]string{g.header(t)}, p.rows.draw(w, func(i inspect.QueueItem, selected bool) string {
 		mark := part{}
 		if i.InFlight {
 			mark = part{t.ok, "▶"}
 		}
-		return g.row(t, chosen(selected, true), mark, queueCells(t, &i, found)...)
+		return g.row(t, chosen(selected, !p.preview.focus), mark, queueCells(t, &i, found)...)
 	})...)
-	return block(append(lines, p.detail(t)), p.w, p.h)
+	if h := p.h - len(lines); w < p.w {
+		rows = beside(block(rows, w, h), p.waitingPane(t, p.w-w, h))
+	} else {
+		rows = append(rows, p.detail(t))
+	}
+	return block(append(lines, rows...), p.w, p.h)
 }
 
 func queueCells(t *theme, i *inspect.QueueItem, found func(string) [][2]int) []cell {

@@ -126,6 +126,7 @@ func screenCases() []struct {
 		{"pipeline/frozen", newFake(20), typed("1", "f")},
 
 		{"queue/many", newFake(500).waiting(60), typed("2", "j", "j", "j")},
+		{"queue/object_many", newFake(500).waiting(60), typed("2", "j", "j", "j", "j", "tab")},
 		{"queue/one", newFake(1).waiting(1), typed("2")},
 		{"queue/empty", newFake(500), typed("2")},
 		{"queue/filtered", newFake(500).waiting(60), typed("2", "/", "0", "0", "1", "enter")},
@@ -141,6 +142,7 @@ func screenCases() []struct {
 		{"queue/asking_rate", newFake(500).waiting(6), typed("2", "r", "1", "0")},
 
 		{"store/many", newFake(48211), typed("3", "j", "j")},
+		{"store/preview_many", newFake(500).large(), typed("3", "tab", "j", "j")},
 		{"store/one", newFake(1), typed("3")},
 		{"store/empty", newFake(0), typed("3")},
 		{"store/filtered", newFake(48211), typed("3", "/", "0", "0", "4", "2")},
@@ -157,6 +159,8 @@ func screenCases() []struct {
 		{"store/paused", newFake(500).waiting(60).with(paused), typed("3")},
 
 		{"indices/many", newFake(5000), typed("4", "j")},
+		{"indices/buckets_many", newFake(5000), typed("4", "tab", "j", "j")},
+		{"indices/objects_many", newFake(5000), typed("4", "tab", "j", "right", "j")},
 		{"indices/none", newFake(500).with(func(s *inspect.Snapshot) { s.Indices = nil }), typed("4")},
 		{"indices/empty", newFake(0), typed("4")},
 		{"indices/buckets", newFake(5000), typed("4", "enter", "j", "j")},

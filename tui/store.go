@@ -8,11 +8,13 @@ import (
 	"github.com/informeter/informeter/engine/inspect"
 )
 
-// storeScreen shows the cached objects, a row each.
+// storeScreen shows the cached objects, a row each, and from 160 columns on the
+// selected one beside them.
 type storeScreen struct {
 	pane
-	rows objectRows
-	text string // the filter
+	rows    objectRows
+	text    string // the filter
+	preview preview
 }
 
 func newStoreScreen(m *Model) *storeScreen {
@@ -25,17 +27,37 @@ func (p *storeScreen) scope() Scope { return ScopeStore }
 func (p *storeScreen) setSize(w, h int) {
 	p.pane.setSize(w, h)
 	p.rows.setHeight(h - 1)
+	p.preview.focus = p.preview.focus && p.left() < w
 }
 
-func (p *storeScreen) ask(r *request) { r.store = want(p.rows.query(p.text)) }
+// left is how wide the rows are.
+func (p *storeScreen) left() int { return p.w - previewWidth(p.w) }
+
+// selected returns the key of the selected row; empty if there is none.
+func (p *storeScreen) selected() string {
+	row, _ := p.rows.selected()
+	return row.Key
+}
+
+func (p *storeScreen) ask(r *request) {
+	r.store = want(p.rows.query(p.text))
+	if p.left() < p.w {
+		p.preview.ask(r, p.selected())
+	}
+}
 
 func (p *storeScreen) refresh(f *frame) {
 	if f.request.store.on && p.rows.answers(&f.request.store.query, p.text) {
 		p.rows.take(p.m, f.store)
+		p.preview.refresh(f, p.selected())
 	}
 }
 
-func (p *storeScreen) tableShown() (*table, []column) { return p.rows.table, p.rows.columns(p.w) }
+func (p *storeScreen) previewed() *document { return p.preview.shown }
+
+func (p *storeScreen) tableShown() (*table, []column) {
+	return p.rows.table, p.rows.columns(p.left())
+}
 
 // goTo selects the object under key, or the first one after it.
 func (p *storeScreen) goTo(key string) {
@@ -47,6 +69,7 @@ func (p *storeScreen) goTo(key string) {
 func (p *storeScreen) filter() string { return p.text }
 
 func (p *storeScreen) setFilter(text string) {
+	p.preview.focus = false
 	if text != p.text {
 		p.text = text
 		p.rows.home()
@@ -54,6 +77,9 @@ func (p *storeScreen) setFilter(text string) {
 }
 
 func (p *storeScreen) back() bool {
+	if p.preview.back() {
+		return true
+	}
 	if p.text == "" {
 		return false
 	}
@@ -73,22 +99,38 @@ func (p *storeScreen) handle(a Action) tea.Cmd {
 		p.rows.home()
 		return nil
 	}
-	p.rows.handle(a, p.w)
+	if p.left() < p.w && (p.preview.handle(a) || p.preview.turn(a)) {
+		return nil
+	}
+	p.rows.handle(a, p.left())
 	return nil
 }
 
 func (p *storeScreen) click(x, y int) tea.Cmd {
+	p.preview.focus = x >= p.left() && p.preview.key != ""
+	if x >= p.left() {
+		return nil
+	}
 	if y == 0 {
-		p.rows.clickTitle(x, p.w)
+		p.rows.clickTitle(x, p.left())
 	} else if _, again := p.rows.click(y - 1); again {
 		return p.handle(ActionOpen)
 	}
 	return nil
 }
 
-func (p *storeScreen) wheel(n int) { p.rows.scroll(n) }
+func (p *storeScreen) wheel(n int) {
+	if p.preview.focus {
+		p.preview.yaml.view.scroll(n)
+		return
+	}
+	p.rows.scroll(n)
+}
 
 func (p *storeScreen) hints() []hint {
+	if p.preview.focus {
+		return []hint{{ActionOpen, "object"}, {ActionBack, "back"}, {ActionDown, "scroll"}, {ActionBiography, "biography"}}
+	}
 	return []hint{
 		{ActionOpen, "object"},
 		{ActionBiography, "biography"},
@@ -101,7 +143,12 @@ func (p *storeScreen) hints() []hint {
 	}
 }
 
-func (p *storeScreen) status() string { return p.rows.status(p.text) }
+func (p *storeScreen) status() string {
+	if p.preview.focus {
+		return p.preview.yaml.view.status()
+	}
+	return p.rows.status(p.text)
+}
 
 func (p *storeScreen) lines() []string {
 	t, s := p.m.theme, p.m.snapshot()
@@ -117,7 +164,18 @@ func (p *storeScreen) lines() []string {
 	case p.rows.matched == 0:
 		return p.empty(t, s)
 	}
-	return block(p.rows.draw(t, p.m.frame.at, p.w, true, p.text), p.w, p.h)
+	rows := block(p.rows.draw(t, p.m.frame.at, p.left(), !p.preview.focus, p.text), p.left(), p.h)
+	if p.left() == p.w {
+		return rows
+	}
+	return beside(rows, p.previewLines(t))
+}
+
+func (p *storeScreen) previewLines(t *theme) []string {
+	w, key := p.w-p.left(), p.selected()
+	lines := p.preview.title(t, w-border, key, key)
+	lines = append(lines, p.preview.body(t, p.m.frame, w-border, p.h-len(lines), key)...)
+	return bordered(t, lines, w, p.h)
 }
 
 // empty says why there is nothing: because of a state, or because there is

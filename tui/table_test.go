@@ -105,7 +105,7 @@ func TestAKeyIsNotCutWhileColumnsAreEmpty(t *testing.T) {
 
 func TestColumnsAreChosenForTheRun(t *testing.T) {
 	f := several()
-	u := newUser(t, f, 160, 30)
+	u := newUser(t, f, 150, 30)
 	u.press("3", "w").expect("Columns", "[x] RV")
 	u.press("j", "j", "space", "esc")
 	header := func() string { return u.line("CHANGED") }
