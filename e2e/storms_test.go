@@ -39,7 +39,7 @@ func testStorms(t *testing.T, p *program, cluster *testcluster.Cluster) {
 	for _, screen := range everyScreen() {
 		e.press(screen.keys)
 		e.shows(screen.shows)
-		for range 30 {
+		for range 5 {
 			for _, size := range [][2]int{{10, 3}, {300, 100}, {59, 16}, {1, 1}, {60, 16}, {80, 24}, {100, 30}} {
 				if err := e.Resize(size[0], size[1]); err != nil {
 					t.Fatal(err)
