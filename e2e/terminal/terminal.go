@@ -209,7 +209,7 @@ func (t *Terminal) Screen() string {
 func (t *Terminal) WaitFor(what string, wanted func(screen string) bool, timeout time.Duration) error {
 	deadline := time.Now().Add(timeout)
 	for {
-		ended := t.ended() // asked first, so that the last output is looked at
+		ended := t.Ended() // asked first, so that the last output is looked at
 		if text := t.Screen(); wanted(text) {
 			return nil
 		} else if ended {
@@ -221,7 +221,8 @@ func (t *Terminal) WaitFor(what string, wanted func(screen string) bool, timeout
 	}
 }
 
-func (t *Terminal) ended() bool {
+// Ended says whether the program has ended and its last output has been read.
+func (t *Terminal) Ended() bool {
 	select {
 	case <-t.exited:
 		return true

@@ -98,18 +98,22 @@ func has(text string) func(string) bool {
 // helpText is on the help screen and nowhere else.
 const helpText = "half a page"
 
-// press opens and closes the help until the time is over.
+// press opens and closes the help until the time is over, or the program ends,
+// whose time began earlier.
 func press(ctx context.Context, term *terminal.Terminal, length time.Duration, keys *latencies) error {
 	if err := sleep(ctx, warmUp); err != nil {
 		return err
 	}
 	end := time.Now().Add(length - time.Second)
-	for open := true; time.Now().Before(end); open = !open {
+	for open := true; time.Now().Before(end) && !term.Ended(); open = !open {
 		began := time.Now()
 		if err := term.Send("?"); err != nil {
 			return err
 		}
 		for strings.Contains(term.Screen(), helpText) != open {
+			if term.Ended() {
+				return nil // its time was over before the answer came
+			}
 			if time.Since(began) > limit {
 				return fmt.Errorf("a key had no answer for %v; the screen:\n%s", limit, term.Screen())
 			}
