@@ -22,6 +22,9 @@
 //   - If a line that was typed is wrong, then nothing is done, and it stays with
 //     what is wrong with it. If something else is to be opened, then what is
 //     looked at stays until that is there.
+//   - If there is room for the selected object beside the rows, then it is read
+//     after them: moving never waits for it, and meanwhile none is shown rather
+//     than another.
 //   - If an object has two megabytes, then it is laid out once a version, off the
 //     loop, and only the lines in sight are drawn.
 //   - If rows are sorted by what changes, then the selected one stands still and

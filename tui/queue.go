@@ -231,7 +231,7 @@ func (p *queueScreen) hints() []hint {
 	if p.m.snapshot().Queue.Gate.Mode != inspect.GateRunning {
 		pause = "resume"
 	}
-	return []hint{
+	hints := []hint{
 		{ActionPause, pause},
 		{ActionStep, "step"},
 		{ActionStepTen, "step ten"},
@@ -240,6 +240,10 @@ func (p *queueScreen) hints() []hint {
 		{ActionBiography, "biography"},
 		{ActionFilter, "filter"},
 	}
+	if p.left() < p.w {
+		hints = append(hints, hint{ActionNextPane, "preview"})
+	}
+	return hints
 }
 
 func (p *queueScreen) tableShown() (*table, []column) { return p.table, p.columns() }
@@ -441,31 +445,4 @@ func (p *queueScreen) empty(t *theme, s *inspect.Snapshot) []string {
 	}
 	return message(t, p.w, h, "nothing waits",
 		"Deltas are handled as fast as they come. Pause the gate to see them wait here, then step them through one at a time.")
-}
-
-// detail says of each delta of the selected key why it came and how long it has
-// waited.
-func (p *queueScreen) detail(t *theme) string {
-	row, ok := p.rows.selected()
-	if !ok {
-		return p.blank()
-	}
-	var segments []segment
-	if row.InFlight {
-		segments = append(segments, seg(0, t.ok, "in flight"))
-	} else {
-		segments = append(segments, seg(0, t.muted, "no. "+number(row.Position+1)))
-	}
-	for n, d := range row.Deltas {
-		letter, st := t.delta(d.Type)
-		text := " " + d.Cause.String() + " " + duration(d.Age)
-		if d.Tombstone {
-			text += " tombstone"
-		}
-		if d.Objects > 1 {
-			text += " of " + number(d.Objects) + " objects"
-		}
-		segments = append(segments, segment{parts: []part{{st, letter}, {"", text}}, drop: n + 1})
-	}
-	return newLine(p.w).skip(gutter).segments(3, segments...).String()
 }

@@ -66,3 +66,30 @@ func waitingLines(t *theme, i *inspect.QueueItem, w, h int) []string {
 	}
 	return lines
 }
+
+// detail says of each delta of the selected key why it came and how long it has
+// waited.
+func (p *queueScreen) detail(t *theme) string {
+	row, ok := p.rows.selected()
+	if !ok {
+		return p.blank()
+	}
+	var segments []segment
+	if row.InFlight {
+		segments = append(segments, seg(0, t.ok, "in flight"))
+	} else {
+		segments = append(segments, seg(0, t.muted, "no. "+number(row.Position+1)))
+	}
+	for n, d := range row.Deltas {
+		letter, st := t.delta(d.Type)
+		text := " " + d.Cause.String() + " " + duration(d.Age)
+		if d.Tombstone {
+			text += " tombstone"
+		}
+		if d.Objects > 1 {
+			text += " of " + number(d.Objects) + " objects"
+		}
+		segments = append(segments, segment{parts: []part{{st, letter}, {"", text}}, drop: n + 1})
+	}
+	return newLine(p.w).skip(gutter).segments(3, segments...).String()
+}

@@ -131,7 +131,7 @@ func (p *storeScreen) hints() []hint {
 	if p.preview.focus {
 		return []hint{{ActionOpen, "object"}, {ActionBack, "back"}, {ActionDown, "scroll"}, {ActionBiography, "biography"}}
 	}
-	return []hint{
+	hints := []hint{
 		{ActionOpen, "object"},
 		{ActionBiography, "biography"},
 		{ActionFilter, "filter"},
@@ -141,6 +141,10 @@ func (p *storeScreen) hints() []hint {
 		{ActionColumns, "columns"},
 		{ActionFreeze, "freeze"},
 	}
+	if p.left() < p.w {
+		hints = append(hints, hint{ActionNextPane, "preview"})
+	}
+	return hints
 }
 
 func (p *storeScreen) status() string {
