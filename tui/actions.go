@@ -10,6 +10,7 @@ import (
 // action.
 func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	m.dirty = true
+	m.presses++
 	m.note, m.failed = "", false
 	if m.prompt != nil {
 		return m.typed(msg)

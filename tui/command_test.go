@@ -233,6 +233,20 @@ func TestWhatCanNotBeOpenedLeavesTheOldInPlace(t *testing.T) {
 	}
 }
 
+// TestALineIsNotBroughtBackUnderSomebodysHands: it would take the next keys.
+func TestALineIsNotBroughtBackUnderSomebodysHands(t *testing.T) {
+	u, d := withDoor(t, 120, 30)
+	d.opens = func() (Opened, error) { return Opened{}, errors.New(`the server has no resource "podz"`) }
+	u.press("3", ":").types("podz")
+	_, opening := u.m.Update(keyPress(t, "enter"))
+	u.press("7")
+	u.run(opening)
+	u.expect(`the server has no resource "podz"`)
+	if u.m.prompt != nil || u.m.current != screenRequests {
+		t.Errorf("prompt %v over screen %d, want Requests", u.m.prompt, u.m.current)
+	}
+}
+
 // TestOnlyTheLastWishIsOpened: the answer to an earlier one comes too late.
 func TestOnlyTheLastWishIsOpened(t *testing.T) {
 	u, d := withDoor(t, 120, 30)

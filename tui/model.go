@@ -110,6 +110,7 @@ type Model struct {
 	close      func()   // stops what is looked at; nil if nobody has to
 	opening    *opening // what is being opened; nil if nothing is
 	openings   uint64   // how often something was to be opened
+	presses    uint64   // of keys
 	accepting  string   // the line that is being done
 	typedLines []string // the command lines so far, the newest last
 	names      map[NameKind][]string

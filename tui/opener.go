@@ -82,6 +82,8 @@ type opening struct {
 	what   string
 	cancel context.CancelFunc
 	line   string // to be corrected, if it can't be opened
+	// presses is how many keys had been pressed when it was asked for.
+	presses uint64
 }
 
 // open opens something else in place of what is looked at, which stays until
@@ -93,7 +95,7 @@ func (m *Model) open(what, line string, t Target) (tea.Cmd, error) {
 	m.stopOpening()
 	ctx, cancel := context.WithTimeout(m.ctx, openTime)
 	m.openings++
-	m.opening = &opening{seq: m.openings, what: what, cancel: cancel, line: line}
+	m.opening = &opening{seq: m.openings, what: what, cancel: cancel, line: line, presses: m.presses}
 	opener, seq := m.options.Opener, m.openings
 	return func() tea.Msg {
 		defer cancel()
@@ -115,9 +117,10 @@ func (m *Model) opened(msg openedMsg) tea.Cmd {
 	if m.opening == nil || m.opening.seq != msg.seq {
 		return closing(msg.opened.Close) // another one has been asked for since
 	}
+	idle := m.opening.presses == m.presses
 	m.opening = nil
 	if msg.err != nil {
-		m.notOpened(msg)
+		m.notOpened(msg, idle)
 		return nil
 	}
 	old, closeOld := m.source, m.close
@@ -133,9 +136,10 @@ func (m *Model) opened(msg openedMsg) tea.Cmd {
 	}))
 }
 
-// notOpened says why something could not be opened. If nobody has done anything
-// since, what was typed is there again, to be corrected.
-func (m *Model) notOpened(msg openedMsg) {
+// notOpened says why something could not be opened. If no key was pressed since,
+// what was typed is there again, to be corrected: else it would take the next
+// keys for itself.
+func (m *Model) notOpened(msg openedMsg, idle bool) {
 	what := msg.err.Error()
 	if words, err := split(msg.line); err == nil && len(words) > 0 && strings.Contains(what, words[0].text) {
 		if n := near(words[0].text, commandNames()); len(n) > 0 {
@@ -143,7 +147,7 @@ func (m *Model) notOpened(msg openedMsg) {
 		}
 	}
 	m.note, m.failed = what, true
-	if m.prompt == nil && m.overlay == nil && msg.line != "" {
+	if idle && m.prompt == nil && m.overlay == nil && msg.line != "" {
 		m.askCommand(msg.line)
 		m.prompt.fault = &fault{0, len(msg.line), what}
 	}

@@ -134,8 +134,8 @@ func (w *Watcher) listForbidden(s *inspect.Snapshot) []Finding {
 	return []Finding{f}
 }
 
-// watchForbidden reports an informer that is synced and is told nothing: each
-// attempt lists everything, which works, and then may not watch.
+// watchForbidden reports an informer that is synced and is told nothing: it may
+// list everything, again and again, and may not watch.
 func (w *Watcher) watchForbidden(s *inspect.Snapshot) []Finding {
 	r := &s.Reflector
 	if r.ErrorReason != reasonForbidden || r.ErrorOp != opWatch {
@@ -150,7 +150,7 @@ func (w *Watcher) watchForbidden(s *inspect.Snapshot) []Finding {
 			objects += q.Items
 		}
 	}
-	f.Evidence = append(f.Evidence, counted(n, "list", "lists")+" of everything since, "+counted(objects, "object", "objects")+" in all: one with each attempt")
+	f.Evidence = append(f.Evidence, counted(n, "list", "lists")+" of everything since, "+counted(objects, "object", "objects")+" in all")
 	f.Next = "Grant the verb watch on " + what(s) + " beside list. HasSynced is true all the while, so nothing else will tell."
 	return []Finding{f}
 }
