@@ -187,7 +187,7 @@ func TestTheQueueShowsWhatWaitsForTheSelectedKey(t *testing.T) {
 		{Type: "Added", Cause: inspect.CauseWatch, ResourceVersion: "70001", Age: 3200e6, Objects: 1},
 		{Type: "Deleted", Cause: inspect.CauseRelist, ResourceVersion: "70002", Age: 1100e6, Objects: 1, Tombstone: true},
 	}}
-	u := newUser(t, f, 200, 50)
+	u := newUser(t, f, 160, 50)
 	u.press("2", "j", "j", "j")
 	u.expectBeside("no. 3, 42 deltas", "A Added", "D Deleted", "3.2s", "70001", "tombstone", "40 more", "in the store now", "name: "+f.rows[3].Key)
 	text := u.beside()

@@ -240,7 +240,10 @@ func (p *queueScreen) hints() []hint {
 		{ActionBiography, "biography"},
 		{ActionFilter, "filter"},
 	}
-	if p.left() < p.w {
+	switch {
+	case p.preview.focus:
+		hints = append(hints, hint{ActionNextPane, "rows"})
+	case p.left() < p.w:
 		hints = append(hints, hint{ActionNextPane, "preview"})
 	}
 	return hints

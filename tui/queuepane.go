@@ -36,10 +36,10 @@ func waitingLines(t *theme, i *inspect.QueueItem, w, h int) []string {
 	place.put(t.muted, ", "+count(waiting, "delta", "deltas"))
 	g := newGrid(w,
 		column{title: "OLDEST FIRST", min: 12, max: 12},
-		fixedLeft("CAUSE", 16, 0),
+		fixedLeft("CAUSE", 9, 0), // a queue knows the short ones only
 		fixed("AGE", 6, 0),
-		fixed("RV", 12, 2),
-		column{min: 9, max: 24, drop: 1},
+		fixed("RV", 12, 1),
+		column{min: 9, max: 24, drop: 2},
 	)
 	lines := []string{place.String(), g.header(t)}
 	room := h - len(lines)
