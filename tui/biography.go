@@ -22,6 +22,7 @@ type biographyPage struct {
 	// forgotten counts older events that were let go of.
 	forgotten uint64
 	text      string // the filter
+	waits     waits  // what has not happened yet
 	read      bool
 	err       error
 }
@@ -152,7 +153,7 @@ func (b *biographyPage) grid(w int) grid {
 	})
 }
 
-func (b *biographyPage) lines(t *theme, m *Model, w, h int) []string {
+func (b *biographyPage) lines(t *theme, w, h int) []string {
 	switch {
 	case b.err != nil && !b.read:
 		return b.failed(t, w, h)

@@ -116,7 +116,7 @@ func (p *helpScreen) sections() []section {
 
 // table writes the bindings in as many columns as have room, downwards.
 func (p *helpScreen) table(t *theme, bindings []Binding) []string {
-	const keys, text, gap = 14, 22, 2
+	const keys, text, gap = 14, 23, 2
 	across := max(min((p.w-gutter)/(keys+text+gap), 4), 1)
 	rows := (len(bindings) + across - 1) / across
 	lines := make([]string, rows)
@@ -156,7 +156,7 @@ func (p *helpScreen) filterHelp() [][2]string {
 		{"-f text", "the keys that have its letters in this order"},
 		{"-l selector", "the objects with these labels, as in app=web,tier!=cache"},
 		{"!filter", "the others"},
-		{next + " " + previous, "the next match and the one before; of filtered rows each is one"},
+		{next + " " + previous, "the next match and the one before; of filtered rows each is one, without a filter there is none"},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -291,5 +292,34 @@ func TestVeryLargeObjectsAreDrawn(t *testing.T) {
 	u.press("l", "l", "G").expect("lines 99,", "of 100,003")
 	if err := checkScreen(u.m.View().Content, 100, 34); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestABiographySaysWhatWaits goes from the queue to a key's biography.
+func TestABiographySaysWhatWaits(t *testing.T) {
+	f := newFake(20).lived().waiting(4)
+	u := newUser(t, f, 120, 40)
+	key := f.queue[0].Key
+	f.queue[0] = inspect.QueueItem{Key: key, Position: 7, More: 2, Deltas: []inspect.DeltaInfo{
+		{Type: "Updated", Age: 4 * time.Second}, {Type: "Deleted", Age: time.Second},
+	}}
+	f.queue[1].Key = strings.ToUpper(key) // another key
+	u.look()
+	u.press("2", "b").expect("4 deltas in the queue, after 7  U 4s  D 1s  +2 more")
+	f.queue = f.queue[1:]
+	f.snapshot.Generation++
+	u.look()
+	if strings.Contains(u.sees(), "in the queue, after") {
+		t.Error("what has been handled still waits")
+	}
+}
+
+func TestWhatWaitsFitsAnyWidth(t *testing.T) {
+	q := waits{position: 3, more: 120, deltas: make([]inspect.DeltaInfo, 16)}
+	for w := 30; w < 200; w++ {
+		l := ansi.Strip(q.draw(newTheme(true), w))
+		if width(l) != w || !strings.Contains(l, " more") && w > 46 {
+			t.Errorf("in %d cells: %q", w, l)
+		}
 	}
 }

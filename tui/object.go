@@ -117,6 +117,9 @@ func (p *objectScreen) ask(r *request) {
 		}
 	case pageBiography:
 		r.biography = want(inspect.BiographyRequest{Key: p.key, UID: p.uid})
+		if p.key != "" {
+			r.queue = want(waitsQuery(p.key))
+		}
 	default:
 		r.object = want(objectQuery{key: p.key, version: p.yaml.version, unfolded: p.yaml.unfolded})
 	}
@@ -135,6 +138,9 @@ func (p *objectScreen) refresh(f *frame) {
 	if q := f.request.biography; q.on && q.query.UID == p.uid && (p.uid != "" || q.query.Key == p.key) {
 		p.takeBiography(f.biography)
 		p.diff.know(p.biography.events)
+	}
+	if q := f.request.queue; q.on && f.queue.ok && q.query == waitsQuery(p.key) {
+		p.biography.waits = waitsOf(p.key, &f.queue.value)
 	}
 	if q := f.request.diff; q.on && q.query.Key == p.key {
 		p.diff.take(q.query, f.diff)
@@ -379,7 +385,10 @@ func (p *objectScreen) lines() []string {
 	case pageDiff:
 		lines = append(lines, p.diff.lines(t, p.m.frame.at, &p.biography, p.w, h)...)
 	case pageBiography:
-		lines = append(lines, p.biography.lines(t, p.m, p.w, h)...)
+		if waits := p.biography.waits.draw(t, p.w); waits != "" {
+			lines[len(lines)-1] = waits // nothing moves when it comes and goes
+		}
+		lines = append(lines, p.biography.lines(t, p.w, h)...)
 	default:
 		lines = append(lines, p.objectLines(t, h)...)
 	}

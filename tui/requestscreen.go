@@ -251,18 +251,15 @@ func (p *requestsScreen) head(t *theme, s *inspect.Snapshot) []string {
 	line := func(segments []segment) string {
 		return newLine(p.w).skip(gutter).segments(3, segments...).String()
 	}
-	if s.Traffic == nil {
-		phase = append(phase, seg(2, t.faint, "bytes are not counted"))
-	}
 	return []string{line(counts), line(phase), line(trafficSegments(t, s))}
 }
 
 // trafficSegments say how much came over the wire, and what could not be read;
-// none where it is not counted.
+// or that nobody counts it.
 func trafficSegments(t *theme, s *inspect.Snapshot) []segment {
 	v := s.Traffic
 	if v == nil {
-		return nil
+		return []segment{seg(0, t.faint, "bytes are not counted: the source does not say"), seg(1, t.faint, "as one that is in the same process")}
 	}
 	out := []segment{
 		seg(0, "", byteCount(int64(v.Bytes))+" in "+count(v.Events, "event", "events")),

@@ -146,6 +146,7 @@ func screenCases() []struct {
 		{"store/one", newFake(1), typed("3")},
 		{"store/empty", newFake(0), typed("3")},
 		{"store/filtered", newFake(48211), typed("3", "/", "0", "0", "4", "2")},
+		{"store/filtered_many", newFake(48211), typed("3", "/", "0", "0", "4", "2", "enter", "j")},
 		{"store/filtered_away", newFake(500), typed("3", "/", "z", "enter")},
 		{"store/last_row", newFake(500), typed("3", "G")},
 		{"store/by_rate", newFake(500).written(), typed("3", "o", "o", "o", "o", "o", "j")},
@@ -167,6 +168,7 @@ func screenCases() []struct {
 		{"indices/by_value", newFake(5000), typed("4", "enter", "o", "j", "j")},
 		{"indices/filtered", newFake(5000), typed("4", "enter", "/", "0", "3", "enter")},
 		{"indices/verified", newFake(5000).checked(0), typed("4", "v")},
+		{"indices/lost", newFake(5000).with(func(s *inspect.Snapshot) { s.Lost.Journal = 12042 }), typed("4")},
 		{"indices/wrong", newFake(5000).checked(3), typed("4", "v")},
 		{"indices/paused", newFake(5000).with(paused), typed("4")},
 		{"indices/disconnected", newFake(5000).with(disconnected), typed("4")},
@@ -193,6 +195,7 @@ func screenCases() []struct {
 		{"resync/one", newFake(1).with(lonely), typed("6")},
 		{"resync/empty", newFake(1).with(func(s *inspect.Snapshot) { s.Listeners = nil }), typed("6")},
 		{"resync/disconnected", newFake(500).with(disconnected), typed("6")},
+		{"resync/lost", newFake(500).with(func(s *inspect.Snapshot) { s.Lost.Journal = 12042 }), typed("6")},
 		{"resync/asking", newFake(500), typed("6", "p", "1", "0", "s")},
 		{"resync/unchecked", newFake(500).with(func(s *inspect.Snapshot) {
 			s.Resync = inspect.ResyncVitals{}
@@ -208,6 +211,7 @@ func screenCases() []struct {
 		}), typed("7")},
 		{"requests/forbidden", refused(), typed("7")},
 		{"requests/disconnected", newFake(48211).requested(14).with(disconnected), typed("7", "j", "j", "j")},
+		{"requests/lost", newFake(500).requested(6).with(func(s *inspect.Snapshot) { s.Lost.Requests, s.Lost.Journal = 1204, 12042 }), typed("7")},
 		{"requests/watchlist", newFake(500).streamed(), typed("7")},
 		{"requests/filtered", newFake(500).requested(40), typed("7", "/", "4", "1", "0", "enter")},
 		{"requests/traffic", newFake(500).streamed().with(func(s *inspect.Snapshot) {
@@ -230,6 +234,8 @@ func screenCases() []struct {
 		{"biography/oldest_first", newFake(20).lived(), typed("3", "b", "O")},
 		{"biography/filtered", newFake(20).lived(), typed("3", "b", "/", "k", "u", "b", "e", "l", "enter")},
 		{"biography/deleted", newFake(20).lived().without(), typed("3", "b")},
+		{"biography/waiting", newFake(20).lived().waiting(4), typed("2", "b")},
+		{"biography/waiting_unknown", newFake(20).waiting(4), typed("2", "j", "b")},
 		{"biography/empty", newFake(20).lived(), typed("3", "j", "b")},
 		{"object/absent", newFake(0).waiting(4), typed("2", "enter")},
 
@@ -241,6 +247,8 @@ func screenCases() []struct {
 		{"findings/several", several().with(sick), typed("8", "G")},
 
 		{"informers/many", several(), typed("0", "j")},
+		{"informers/filtered", several(), typed("0", "/", "e", "s", "enter", "o", "o")},
+		{"informers/filtered_away", several(), typed("0", "/", "z", "enter")},
 		{"line/candidates_many", newFake(500), typed("3", ":", "r", "e")},
 		{"line/empty", newFake(500), typed(":")},
 		{"line/usage", newFake(500), typed(":", "r", "a", "t", "e", "space")},
@@ -308,6 +316,12 @@ func TestThemes(t *testing.T) {
 			golden.RequireEqual(t, u.m.View().Content)
 		})
 	}
+	t.Run("store_light", func(t *testing.T) {
+		u := newUser(t, newFake(500).written(), 120, 40)
+		u.m.theme = newTheme(false)
+		u.press("3", "j", "/", "4", "2", "enter")
+		golden.RequireEqual(t, u.m.View().Content)
+	})
 }
 
 func TestTheTerminalsBackgroundChoosesTheTheme(t *testing.T) {
