@@ -49,12 +49,12 @@ func ExampleNew() {
 
 	cache.WaitFor(ctx, "", handle.HasSyncedChecker())
 	s, err := informer.Snapshot(ctx)
-	fmt.Println(s.Reflector.Phase, s.Store.Objects, s.Listeners[0].Name, s.Listeners[0].Pending, err)
+	fmt.Println(s.Informer.Synced, s.Store.Objects, s.Listeners[0].Name, s.Listeners[0].Pending, err)
 	cancel()
 	<-stopped
 	// Output:
 	// hello, web-0
-	// watching 1 greeter 0 <nil>
+	// true 1 greeter 0 <nil>
 }
 
 // In place of client-go's informer, in a generated factory: whoever asks the
