@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"time"
 
@@ -85,38 +84,21 @@ func (p Program) doctor(ctx context.Context, f *doctorFlags, args []string) erro
 	if f.watch < lookEvery {
 		return fmt.Errorf("--for %v: nothing can be found in less than %v", f.watch, lookEvery)
 	}
-	log, stopLog, err := startLog(f.source.logFile)
-	if err != nil {
-		return err
-	}
-	defer stopLog()
-	interrupted, stopSignals := signal.NotifyContext(ctx, os.Interrupt)
-	defer stopSignals()
-	what, err := f.source.open(interrupted, args, false, log)
-	if interrupted.Err() != nil {
-		return signaled(os.Interrupt) // there is nothing to print yet
-	}
-	if err != nil {
-		return err
-	}
-	l, err := startLab(ctx, what, f.source.settings())
-	if err != nil {
-		return err
-	}
-	defer l.stop()
-	e, err := examine(interrupted, l.registry, f.watch)
-	if err != nil {
-		return err
-	}
-	cut := interrupted.Err() != nil
-	stopSignals()
-	if err := e.print(p.Stdout, f.output); err != nil {
-		return err
-	}
-	if cut {
-		return signaled(os.Interrupt)
-	}
-	return p.diagnose(e, failOn)
+	return f.source.watching(ctx, args, func(interrupted context.Context, l *lab, stopSignals func()) error {
+		e, err := examine(interrupted, l.registry, f.watch)
+		if err != nil {
+			return err
+		}
+		cut := interrupted.Err() != nil
+		stopSignals()
+		if err := e.print(p.Stdout, f.output); err != nil {
+			return err
+		}
+		if cut {
+			return signaled(os.Interrupt)
+		}
+		return p.diagnose(e, failOn)
+	})
 }
 
 // examination is what doctor saw.

@@ -3,6 +3,8 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/signal"
 	"sync"
 	"time"
 
@@ -109,4 +111,30 @@ func (l *lab) stop() {
 	case <-ended:
 	case <-time.After(stopPatience):
 	}
+}
+
+// watching runs what the flags and args ask for while use looks at it, for the
+// commands that print and end. The context that use is given ends with the first
+// interrupt; once use has called stopSignals, the next one ends the process.
+func (f *sourceFlags) watching(ctx context.Context, args []string, use func(interrupted context.Context, l *lab, stopSignals func()) error) error {
+	log, stopLog, err := startLog(f.logFile)
+	if err != nil {
+		return err
+	}
+	defer stopLog()
+	interrupted, stopSignals := signal.NotifyContext(ctx, os.Interrupt)
+	defer stopSignals()
+	what, err := f.open(interrupted, args, false, log)
+	if interrupted.Err() != nil {
+		return signaled(os.Interrupt) // there is nothing to print yet
+	}
+	if err != nil {
+		return err
+	}
+	l, err := startLab(ctx, what, f.settings())
+	if err != nil {
+		return err
+	}
+	defer l.stop()
+	return use(interrupted, l, stopSignals)
 }

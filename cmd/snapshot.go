@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,36 +53,19 @@ func (p Program) snapshot(ctx context.Context, f *snapshotFlags, args []string) 
 	if f.watch <= 0 && f.source.set.Changed("for") {
 		return fmt.Errorf("--for %v: give how long to watch, as in 10s; without it snapshot prints as soon as it is synced", f.watch)
 	}
-	log, stopLog, err := startLog(f.source.logFile)
-	if err != nil {
-		return err
-	}
-	defer stopLog()
-	interrupted, stopSignals := signal.NotifyContext(ctx, os.Interrupt)
-	defer stopSignals()
-	what, err := f.source.open(interrupted, args, false, log)
-	if interrupted.Err() != nil {
-		return signaled(os.Interrupt) // there is nothing to print yet
-	}
-	if err != nil {
-		return err
-	}
-	l, err := startLab(ctx, what, f.source.settings())
-	if err != nil {
-		return err
-	}
-	defer l.stop()
-	waited := f.await(interrupted, l.informers)
-	stopSignals()
+	return f.source.watching(ctx, args, func(interrupted context.Context, l *lab, stopSignals func()) error {
+		waited := f.await(interrupted, l.informers)
+		stopSignals()
 
-	shots, err := shoot(ctx, l.informers, waited)
-	if err != nil {
-		return err
-	}
-	if err := printSnapshots(p.Stdout, shots, f.output); err != nil {
-		return err
-	}
-	return p.judge(shots)
+		shots, err := shoot(ctx, l.informers, waited)
+		if err != nil {
+			return err
+		}
+		if err := printSnapshots(p.Stdout, shots, f.output); err != nil {
+			return err
+		}
+		return p.judge(shots)
+	})
 }
 
 // await returns when it is time to print, and how long that took.
