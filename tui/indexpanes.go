@@ -2,12 +2,7 @@ package tui
 
 import (
 	"cmp"
-	"context"
-	"strconv"
 	"strings"
-	"time"
-
-	tea "charm.land/bubbletea/v2"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
@@ -70,37 +65,6 @@ func bucketColumns(w int) []column {
 	}
 }
 
-// indexCheck is what came of computing an index anew.
-type indexCheck struct {
-	running bool
-	at      time.Time
-	result  inspect.IndexCheck
-	err     error
-}
-
-// verify computes an index anew and compares.
-func (p *indicesScreen) verify(name string) tea.Cmd {
-	if name == "" || p.checks[name] != nil && p.checks[name].running {
-		return nil
-	}
-	p.checks[name] = &indexCheck{running: true}
-	p.m.note = "computing " + name + " anew"
-	return p.m.inquire(func(ctx context.Context, i inspect.Inspector) func(*Model) {
-		result, err := i.VerifyIndex(ctx, name)
-		return func(m *Model) {
-			p.checks[name] = &indexCheck{at: m.frame.at, result: result, err: err}
-			switch {
-			case unsupported(err):
-				m.note = "not possible here: " + err.Error()
-			case err != nil:
-				m.note = err.Error()
-			default:
-				m.note = verified(&result)
-			}
-		}
-	})
-}
-
 // paneTitle is the first line of a level: bright where the keys are, and with the
 // levels above it if those can't be seen.
 func (p *indicesScreen) paneTitle(t *theme, w, level int, parts ...part) string {
@@ -143,128 +107,6 @@ func (p *indicesScreen) indexPane(t *theme, w int) []string {
 			warned(t, i.Empty), cell{st: t.muted, s: number(i.Unindexed)}, latencyCell(t, &i.Time, i.Time.P99), warned(t, int(i.Errors)))
 	})...)
 	return append(append(lines, newLine(w).String()), detail...)
-}
-
-// indexDetail says all about the index whose buckets are shown.
-func (p *indicesScreen) indexDetail(t *theme, v *inspect.IndexVitals, w int) []string {
-	if v == nil {
-		return nil
-	}
-	const label = 9
-	var lines []string
-	say := func(name string, parts ...part) {
-		l := newLine(w).skip(gutter).left(t.muted, name, label)
-		for _, c := range parts {
-			l.put(c.st, c.s)
-		}
-		lines = append(lines, l.String())
-	}
-	lines = append(lines, newLine(w).skip(gutter).put(t.title, inspect.IndexName(v.Name)).String())
-	switch {
-	case v.Expr != "":
-		say("made of", part{"", v.Expr})
-	case v.Name != inspect.IndexName(v.Name):
-		say("made of", part{"", "the field " + inspect.IndexName(v.Name)}, part{t.muted, ", by controller-runtime"})
-	default:
-		say("made of", part{t.muted, "a function of the program"})
-	}
-	if v.Time.Count > 0 {
-		say("cost", part{t.muted, "p50 "}, part{"", duration(v.Time.P50)}, part{t.muted, "  p99 "}, part{"", duration(v.Time.P99)}, part{t.muted, "  max "}, part{"", duration(v.Time.Max)}, part{t.muted, " an object"})
-	}
-	if v.LargestObjects > 0 {
-		name := bucketName(t, v.Name, v.Largest)
-		name.s = cutKey(clean(name.s), max(w-gutter-label-36, 12))
-		times := ""
-		if mean := float64(v.Entries) / float64(max(v.Buckets, 1)); mean > 0 && v.Buckets > 1 {
-			times = ", " + strconv.FormatFloat(float64(v.LargestObjects)/mean, 'f', 1, 64) + " × the mean"
-		}
-		say("largest", name, part{"", " " + number(v.LargestObjects)}, part{t.muted, " (" + percent(v.LargestObjects, v.Entries) + times + ")"})
-	}
-	if v.Empty > 0 {
-		say("empty", part{t.warn, count(v.Empty, "object", "objects") + " under the empty value"})
-	}
-	if v.Unindexed > 0 {
-		say("no value", part{"", count(v.Unindexed, "object is", "objects are") + " in no bucket"})
-	}
-	if v.Errors > 0 {
-		say("errors", part{t.warn, "⚠ " + number(v.Errors) + ", last: " + firstLine(v.LastError)})
-	}
-	lines = append(lines, p.checkLines(t, w, label)...)
-	return append(lines, sizeLines(t, p.sizes, w, label)...)
-}
-
-// checkLines says what came of computing the index anew.
-func (p *indicesScreen) checkLines(t *theme, w, label int) []string {
-	c := p.checks[p.index]
-	if c == nil {
-		return nil
-	}
-	line := func(name string, st style, s string) string {
-		return newLine(w).skip(gutter).left(t.muted, name, label).put(st, s).String()
-	}
-	switch {
-	case c.running:
-		return []string{line("anew", t.muted, "computing…")}
-	case c.err != nil:
-		return []string{line("anew", t.bad, c.err.Error())}
-	case c.result.Wrong == 0:
-		return []string{line("anew", t.ok, "✓ "+count(c.result.Objects, "object", "objects")+" agree, in "+duration(c.result.Took)+", "+since(p.m.frame.at, c.at)+" ago")}
-	}
-	lines := []string{line("anew", t.warn, "⚠ "+number(c.result.Wrong)+" of "+number(c.result.Objects)+" are in other buckets than the function says")}
-	for i := range c.result.Examples[:min(len(c.result.Examples), 4)] {
-		e := &c.result.Examples[i]
-		now := "now " + bucketList(e.Now)
-		if e.Error != "" {
-			now = firstLine(e.Error)
-		}
-		l := newLine(w).skip(gutter).left("", "", label)
-		l.key("", e.Key, min(width(clean(e.Key)), max(l.room()/2, 10))).put(t.muted, " in "+bucketList(e.Indexed)+", "+now)
-		lines = append(lines, l.String())
-	}
-	return lines
-}
-
-func bucketList(values []string) string {
-	if len(values) == 0 {
-		return "none"
-	}
-	names := make([]string, len(values))
-	for i, v := range values {
-		names[i] = strconv.Quote(v)
-	}
-	return strings.Join(names, ", ")
-}
-
-// sizeLines draws how many buckets there are of each size.
-func sizeLines(t *theme, sizes []int, w, label int) []string {
-	if len(sizes) == 0 {
-		return nil
-	}
-	most := 0
-	for _, n := range sizes {
-		most = max(most, n)
-	}
-	const class, counted = 15, 7
-	cells := min(w-gutter-label-class-counted-3, 24)
-	if cells < 4 {
-		return nil
-	}
-	name := "sizes"
-	lines := make([]string, 0, len(sizes))
-	for i, n := range sizes {
-		if n == 0 && len(lines) == 0 {
-			continue // there are none so small
-		}
-		low, high := 1<<i, 2<<i-1
-		size := number(low)
-		if high > low {
-			size += "–" + compact(uint64(high))
-		}
-		l := newLine(w).skip(gutter).left(t.muted, name, label).right(t.muted, size, class).right("", number(n), counted).skip(2)
-		lines = append(lines, l.put(t.accent, bar(float64(n), float64(most), cells)).String())
-		name = ""
-	}
-	return lines
 }
 
 // warned writes a count that should be zero.

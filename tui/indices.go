@@ -68,16 +68,6 @@ func (p *indicesScreen) setSize(w, h int) {
 // bySize says whether the buckets are sorted by how many objects they have.
 func (p *indicesScreen) bySize() bool { return p.bucketTable.order.by == string(inspect.SortObjects) }
 
-// shown returns the levels that can be seen: those around the one with the keys.
-func (p *indicesScreen) shown() (from, to int) {
-	n := panes(p.w)
-	from = max(min(p.focus-n+2, levelCount-n), 0)
-	if n == 1 {
-		from = p.focus
-	}
-	return from, from + n
-}
-
 func (p *indicesScreen) ask(r *request) {
 	// The buckets are read even where they can't be seen: how they differ in size
 	// is shown with the index.
@@ -285,66 +275,6 @@ func (p *indicesScreen) open() {
 	}
 }
 
-func (p *indicesScreen) wheel(n int) {
-	switch p.focus {
-	case levelIndices:
-		p.indices.scroll(n)
-	case levelBuckets:
-		p.buckets.scroll(n)
-	default:
-		p.objects.scroll(n)
-	}
-	p.follow()
-}
-
-func (p *indicesScreen) click(x, y int) tea.Cmd {
-	from, to := p.shown()
-	for level := from; level < to; level++ {
-		left, w := p.rectOf(level)
-		if x < left || x >= left+w {
-			continue
-		}
-		was := p.focus
-		p.focus = level
-		if y == paneHead-1 {
-			p.clickTitle(level, x-left, w)
-			break
-		}
-		again := false
-		switch level {
-		case levelIndices:
-			_, again = p.indices.click(y - paneHead)
-		case levelBuckets:
-			_, again = p.buckets.click(y - paneHead)
-		default:
-			_, again = p.objects.click(y - paneHead)
-		}
-		if again && was == level {
-			p.open()
-		}
-		p.follow()
-	}
-	return nil
-}
-
-// clickTitle sorts by the column whose title was clicked.
-func (p *indicesScreen) clickTitle(level, x, w int) {
-	switch level {
-	case levelIndices:
-		if c := p.indexTable.grid(w, indexColumns()).at(x); c != nil && c.by != "" {
-			p.indexTable.sortBy(c)
-			p.arrange()
-		}
-	case levelBuckets:
-		if c := p.bucketTable.grid(w, bucketColumns(w)).at(x); c != nil && c.by != "" {
-			p.bucketTable.sortBy(c)
-			p.buckets.home()
-		}
-	default:
-		p.objects.clickTitle(x, w)
-	}
-}
-
 func (p *indicesScreen) hints() []hint {
 	open := [levelCount]string{"buckets", "objects", "object"}[p.focus]
 	h := []hint{{ActionOpen, open}}
@@ -363,47 +293,4 @@ func (p *indicesScreen) status() string {
 		return p.objects.status(p.texts[levelObjects])
 	}
 	return place(p.indices.cursor, p.indices.matched, p.indices.total, p.texts[levelIndices])
-}
-
-// rectOf returns where a level that can be seen stands.
-func (p *indicesScreen) rectOf(level int) (x, w int) {
-	from, to := p.shown()
-	switch to - from {
-	case 1:
-		return 0, p.w
-	case 2:
-		w = p.w / 2
-		return (level - from) * w, w + (level-from)*(p.w-2*w)
-	}
-	first, second := p.w*3/12, p.w*4/12
-	switch level {
-	case levelIndices:
-		return 0, first
-	case levelBuckets:
-		return first, second
-	}
-	return first + second, p.w - first - second
-}
-
-func (p *indicesScreen) lines() []string {
-	t, s := p.m.theme, p.m.snapshot()
-	if len(s.Indices) == 0 {
-		return message(t, p.w, p.h, "no indices", "This informer was made without index functions: objects can be found by key only.")
-	}
-	from, to := p.shown()
-	var columns [][]string
-	for level := from; level < to; level++ {
-		_, w := p.rectOf(level)
-		var lines []string
-		switch level {
-		case levelIndices:
-			lines = p.indexPane(t, w)
-		case levelBuckets:
-			lines = p.bucketPane(t, w)
-		default:
-			lines = p.objectPane(t, w)
-		}
-		columns = append(columns, block(lines, w, p.h))
-	}
-	return beside(columns...)
 }

@@ -2,9 +2,6 @@ package tui
 
 import (
 	"context"
-	"strconv"
-	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -36,34 +33,6 @@ func newQueueScreen(m *Model) *queueScreen {
 		keyOf: queueKey, byRank: true,
 	}}
 }
-
-// queueKey tells the entries of a queue apart. Those that stand for a whole list
-// have no key: their place has to do.
-func queueKey(i inspect.QueueItem) string {
-	if i.Key == "" {
-		return strconv.Itoa(i.Position)
-	}
-	return i.Key
-}
-
-// queueName names an entry: its key, or what it stands for.
-func queueName(i *inspect.QueueItem) (name string, whole bool) {
-	if i.Key != "" || len(i.Deltas) == 0 {
-		return i.Key, false
-	}
-	switch i.Deltas[0].Type {
-	case "ReplacedAll":
-		return "the whole list", true
-	case "SyncAll":
-		return "everything in the store", true
-	case "Bookmark":
-		return "bookmark", true
-	}
-	return strings.ToLower(i.Deltas[0].Type), true
-}
-
-// ordered says whether the queue keeps every event in order, instead of by key.
-func ordered(q *inspect.QueueVitals) bool { return q.Kind == "InOrder" }
 
 func (p *queueScreen) name() string { return "Queue" }
 func (p *queueScreen) scope() Scope { return ScopeQueue }
@@ -249,28 +218,6 @@ func (p *queueScreen) hints() []hint {
 	return hints
 }
 
-func (p *queueScreen) tableShown() (*table, []column) { return p.table, p.columns() }
-
-// columns are those of what waits. There go first: how many deltas, objects, RV.
-func (p *queueScreen) columns() []column {
-	title := "WAITING, OLDEST FIRST"
-	if ordered(&p.m.snapshot().Queue) {
-		title = "EVENT"
-	}
-	columns := []column{
-		flexible("KEY", max(min(p.longest, p.left()/2), 20), max(70, p.left()/2)),
-		fixed("AGE", 6, 0),
-		fixed("DELTAS", 6, 3),
-		fixed("OBJECTS", 8, 4),
-		fixedLeft(title, 21, 0),
-		fixedLeft("CAUSE", 16, 1),
-		fixed("RV", 12, 2),
-	}
-	columns[2].hidden = ordered(&p.m.snapshot().Queue) // each entry is one
-	columns[3].hidden = !p.bulk
-	return columns
-}
-
 func (p *queueScreen) status() string {
 	if p.preview.focus {
 		return p.preview.yaml.view.status()
@@ -306,146 +253,4 @@ func (p *queueScreen) lines() []string {
 		rows = append(rows, p.detail(t))
 	}
 	return block(append(lines, rows...), p.w, p.h)
-}
-
-func queueCells(t *theme, i *inspect.QueueItem, found func(string) [][2]int) []cell {
-	name, whole := queueName(i)
-	key := cell{s: name, found: found(name)}
-	if whole {
-		key = cell{st: t.synced, s: name}
-	}
-	objects := 0
-	for d := range i.Deltas {
-		objects += max(i.Deltas[d].Objects, 1)
-	}
-	newest := inspect.DeltaInfo{}
-	if n := len(i.Deltas); n > 0 {
-		newest = i.Deltas[n-1]
-	}
-	age := style("")
-	if i.Age > time.Second {
-		age = t.warn
-	}
-	return []cell{
-		key,
-		{st: age, s: duration(i.Age)},
-		{s: number(len(i.Deltas) + i.More)},
-		{s: number(objects + i.More)},
-		{parts: deltaParts(t, i)},
-		{st: t.muted, s: newest.Cause.String()},
-		{st: t.muted, s: newest.ResourceVersion},
-	}
-}
-
-// deltaParts writes a key's deltas as letters, the oldest first.
-func deltaParts(t *theme, i *inspect.QueueItem) []part {
-	const most = 8
-	parts := make([]part, 0, most+2)
-	shown := i.Deltas[:min(len(i.Deltas), most)]
-	for _, d := range shown {
-		letter, st := t.delta(d.Type)
-		parts = append(parts, part{st, letter + " "})
-	}
-	if more := len(i.Deltas) - len(shown) + i.More; more > 0 {
-		parts = append(parts, part{t.muted, "+" + number(more)})
-	}
-	return parts
-}
-
-// head says how the gate stands and how much waits: always the same lines, so
-// that what is below stands still.
-func (p *queueScreen) head(t *theme, s *inspect.Snapshot) []string {
-	q := &s.Queue
-	line := func(segments ...segment) string {
-		return newLine(p.w).skip(gutter).segments(3, segments...).String()
-	}
-	depth := []part{{t.strong, count(q.Deltas, "delta", "deltas")}, {"", " on " + count(q.Keys, "key", "keys")}}
-	if ordered(q) {
-		depth = []part{{t.strong, count(q.Deltas, "entry", "entries")}, {t.faint, " │ "}, {"", count(q.Keys, "key", "keys")}, {t.faint, " │ "}, {"", count(q.Objects, "object", "objects")}}
-	} else if q.Objects > q.Deltas {
-		depth = append(depth, part{t.muted, " for " + count(q.Objects, "object", "objects")})
-	}
-	oldest := seg(2, t.muted, "nothing waits")
-	if q.Deltas > 0 {
-		oldest = seg(1, "", "oldest "+duration(q.Age))
-	}
-	waited := seg(3, t.muted, "waited "+dash)
-	if q.Wait.Count > 0 {
-		waited = segment{drop: 3, parts: []part{
-			{t.muted, "waited p50 "},
-			{"", duration(q.Wait.P50)},
-			{t.muted, "  p99 "},
-			{"", duration(q.Wait.P99)},
-			{t.muted, "  max "},
-			{"", duration(q.Wait.Max)},
-		}}
-	}
-	return []string{
-		line(gateSegments(t, s)...),
-		line(segment{parts: depth}, seg(0, "", number(q.InFlight)+" in flight"), oldest, seg(3, t.muted, "most ever "+number(q.Peak))),
-		line(segment{parts: []part{{t.muted, "in "}, {"", rate(q.ArrivalRate) + "/s"}, {t.muted, "  out "}, {"", rate(q.PopRate) + "/s"}}}, waited, kindSegment(t, q)),
-		line(pressure(t, q)),
-		p.blank(),
-	}
-}
-
-// kindSegment says how the queue treats several events of one key.
-func kindSegment(t *theme, q *inspect.QueueVitals) segment {
-	if ordered(q) {
-		return seg(4, t.muted, "every event in its order; a list or resync is one entry")
-	}
-	if q.Compressed > 0 {
-		return seg(4, t.muted, number(q.Compressed)+" compressed")
-	}
-	return seg(4, t.muted, "by key, in the order of first arrival")
-}
-
-func gateSegments(t *theme, s *inspect.Snapshot) []segment {
-	g := &s.Queue.Gate
-	out := []segment{{parts: []part{gateState(t, g)}}}
-	switch g.Mode {
-	case inspect.GatePaused:
-		out = append(out, seg(1, "", "for "+since(s.At, g.Since)))
-		if g.Steps > 0 {
-			out = append(out, seg(0, "", count(g.Steps, "step", "steps")+" to go"))
-		}
-		out = append(out, seg(2, t.muted, "what arrives stays in the queue"))
-	case inspect.GateLimited:
-		out = append(out, seg(2, t.muted, "what arrives faster waits"))
-	default:
-		out = append(out, seg(2, t.muted, "popped as it comes"))
-	}
-	return out
-}
-
-func pressure(t *theme, q *inspect.QueueVitals) segment {
-	if q.BackPressure {
-		return seg(0, t.warn, "⚠ back-pressure: the reflector is held back, "+number(q.BackPressureAt)+" deltas wait or more")
-	}
-	if q.BackPressureAt == 0 {
-		return seg(0, t.muted, "no back-pressure")
-	}
-	return seg(0, t.muted, "back-pressure from "+number(q.BackPressureAt)+" deltas on, "+times(q.Held)+" so far")
-}
-
-func times(n uint64) string {
-	switch n {
-	case 0:
-		return "never"
-	case 1:
-		return "once"
-	}
-	return number(n) + " times"
-}
-
-func (p *queueScreen) empty(t *theme, s *inspect.Snapshot) []string {
-	h := p.h - headHeight + 1
-	switch {
-	case p.text != "":
-		return message(t, p.w, h, "no waiting key matches "+p.text, count(p.rows.total, "waits.", "wait."))
-	case s.Queue.Gate.Mode == inspect.GatePaused:
-		return message(t, p.w, h, "nothing waits", "The gate is closed and nothing has arrived since.")
-	}
-	return message(t, p.w, h, "nothing waits",
-		"Deltas are handled as fast as they come. Pause the gate to see them wait here, then step them through one at a time.")
 }

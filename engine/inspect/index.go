@@ -1,6 +1,9 @@
 package inspect
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // How controller-runtime names what it makes for IndexField: the index after the
 // field, and the buckets of a value once with the object's namespace and, if it
@@ -34,4 +37,51 @@ func BucketName(index, value string) string {
 		where = "all namespaces"
 	}
 	return what + " in " + where
+}
+
+// IndexVitals says how one index is filled.
+type IndexVitals struct {
+	Name    string `json:"name"`
+	Buckets int    `json:"buckets"`
+	// Entries counts memberships: an object with three values counts thrice.
+	Entries int `json:"entries"`
+	// Unindexed counts objects for which the function returned no value.
+	Unindexed int `json:"unindexed"`
+	// Empty is the size of the bucket of the empty value, a frequent accident.
+	Empty int `json:"empty"`
+	// Largest is the value with the most objects, LargestObjects how many.
+	Largest        string `json:"largest"`
+	LargestObjects int    `json:"largestObjects"`
+	// Errors counts objects the function failed or panicked on; they are in the
+	// store and not in this index.
+	Errors    uint64 `json:"errors"`
+	LastError string `json:"lastError,omitempty"`
+	// Time is how long the function takes an object; measured on some of its
+	// calls.
+	Time Latency `json:"time"`
+	// Expr is what the index was made from, where it was added by expression.
+	Expr string `json:"expr,omitempty"`
+}
+
+// IndexCheck is what came of computing an index anew.
+type IndexCheck struct {
+	Index   string        `json:"index"`
+	Objects int           `json:"objects"`
+	Took    time.Duration `json:"tookNs"`
+	// Wrong counts objects whose values are not those they are indexed by: the
+	// function is not pure, or somebody wrote into a cached object. Examples are
+	// the first few.
+	Wrong    int             `json:"wrong"`
+	Examples []IndexMismatch `json:"examples,omitempty"`
+}
+
+// IndexMismatch is an object that is in other buckets than its function says.
+type IndexMismatch struct {
+	Key     string   `json:"key"`
+	Indexed []string `json:"indexed"`
+	Now     []string `json:"now"`
+	Error   string   `json:"error,omitempty"`
+	// Unsteady says that a second call at once said something else again: it is
+	// the function.
+	Unsteady bool `json:"unsteady,omitempty"`
 }
