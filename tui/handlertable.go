@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,10 +11,7 @@ import (
 // handlerTable is the table of handlers, as the Pipeline, the Handlers and the
 // Resync screen show it.
 type handlerTable struct {
-	list[inspect.ListenerVitals]
-	table *table
-	text  string                   // the filter
-	all   []inspect.ListenerVitals // in the order in which they were added
+	tableRows[inspect.ListenerVitals] // without an order as they were added
 	// conflated, lagged: some handler's backlog was conflated, some handler was
 	// passed over.
 	conflated, lagged bool
@@ -28,8 +24,12 @@ type handlerTable struct {
 
 func newHandlerTable(t *table, worst func([]inspect.ListenerVitals) int) handlerTable {
 	return handlerTable{
-		list:  list[inspect.ListenerVitals]{keyOf: func(l inspect.ListenerVitals) string { return l.Name }},
-		table: t,
+		tableRows: tableRows[inspect.ListenerVitals]{
+			list:     list[inspect.ListenerVitals]{keyOf: func(l inspect.ListenerVitals) string { return l.Name }},
+			table:    t,
+			searched: func(l *inspect.ListenerVitals) string { return l.Name },
+			compare:  compareHandlers,
+		},
 		worst: worst,
 	}
 }
@@ -125,30 +125,22 @@ func resyncPart(l *inspect.ListenerVitals) float64 {
 }
 
 func (h *handlerTable) refresh(listeners []inspect.ListenerVitals) {
-	h.all, h.conflated, h.lagged = listeners, false, false
+	h.conflated, h.lagged = false, false
 	for i := range listeners {
 		h.conflated = h.conflated || listeners[i].Conflated > 0
 		h.lagged = h.lagged || listeners[i].ResyncSkipped > 0
 	}
-	h.arrange()
+	h.set(listeners)
+	h.point()
 }
 
-// arrange puts the handlers in order.
-func (h *handlerTable) arrange() {
-	rows := h.all
-	if keep := inspect.Match(h.text); keep != nil {
-		rows = slices.DeleteFunc(slices.Clone(rows), func(l inspect.ListenerVitals) bool { return !keep(l.Name) })
-	}
-	if h.table.order.by != "" {
-		rows = sortRows(rows, h.table.order, compareHandlers)
-	}
-	h.show(rows, 0, len(rows), len(h.all))
+// point looks, until the user chooses, at the worst handler, until another is.
+func (h *handlerTable) point() {
 	if h.chosen {
 		return
 	}
-	// Until the user chooses, the worst one is looked at, until another is.
-	if worst := h.worst(rows); worst >= 0 {
-		h.name = rows[worst].Name
+	if worst := h.worst(h.rows); worst >= 0 {
+		h.name = h.rows[worst].Name
 	}
 	at, _ := h.rankOf(h.name)
 	h.cursor, h.cursorKey, h.topKey = at, "", ""
@@ -156,22 +148,15 @@ func (h *handlerTable) arrange() {
 }
 
 func (h *handlerTable) setFilter(text string) {
-	if text != h.text {
-		h.text = text
-		h.home()
-		h.arrange()
-	}
+	h.tableRows.setFilter(text)
+	h.point()
 }
 
-// back takes the filter away and says whether there was one.
 func (h *handlerTable) back() bool {
-	was := h.text != ""
-	h.setFilter("")
+	was := h.tableRows.back()
+	h.point()
 	return was
 }
-
-// status says which row of how many is selected.
-func (h *handlerTable) status() string { return place(h.cursor, h.matched, h.total, h.text) }
 
 // moveTo, click and scroll are the user's.
 func (h *handlerTable) moveTo(rank int) {
@@ -198,21 +183,17 @@ func (h *handlerTable) scroll(n int) {
 
 // handle moves, or changes the order.
 func (h *handlerTable) handle(a Action, columns []column) {
-	if h.table.handle(a, columns) {
-		h.arrange()
+	if h.tableRows.handle(a, columns) {
+		h.chosen = true
 		return
 	}
-	if h.list.handle(a) {
-		h.chosen = true
-	}
+	h.point()
 }
 
 // clickTitle sorts by the column whose title was clicked.
 func (h *handlerTable) clickTitle(x, w int, columns []column) {
-	if c := h.table.grid(w, columns).at(x); c != nil && c.by != "" {
-		h.table.sortBy(c)
-		h.arrange()
-	}
+	h.tableRows.clickTitle(x, w, columns)
+	h.point()
 }
 
 // columns are those of a handler. There go first: conflated, resync, causes, p50,
@@ -238,14 +219,7 @@ func (h *handlerTable) columns() []column {
 
 // draw returns the title line and height rows.
 func (h *handlerTable) draw(t *theme, s *inspect.Snapshot, w int) []string {
-	g := h.table.grid(w, h.columns())
-	found := highlighter(h.text)
-	lines := []string{g.header(t)}
-	return append(lines, h.list.draw(w, func(l inspect.ListenerVitals, selected bool) string {
-		cells := handlerCells(t, s, &l)
-		cells[0].found = found(cells[0].s)
-		return g.row(t, chosen(selected, true), part{}, cells...)
-	})...)
+	return h.tableRows.draw(t, w, h.columns(), true, nil, func(l *inspect.ListenerVitals) []cell { return handlerCells(t, s, l) })
 }
 
 func handlerCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []cell {

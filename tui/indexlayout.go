@@ -58,10 +58,7 @@ func (p *indicesScreen) click(x, y int) tea.Cmd {
 func (p *indicesScreen) clickTitle(level, x, w int) {
 	switch level {
 	case levelIndices:
-		if c := p.indexTable.grid(w, indexColumns()).at(x); c != nil && c.by != "" {
-			p.indexTable.sortBy(c)
-			p.arrange()
-		}
+		p.indices.clickTitle(x, w, indexColumns())
 	case levelBuckets:
 		if c := p.bucketTable.grid(w, bucketColumns(w)).at(x); c != nil && c.by != "" {
 			p.bucketTable.sortBy(c)

@@ -92,21 +92,31 @@ func (p *indicesScreen) indexPane(t *theme, w int) []string {
 	detail := p.indexDetail(t, v, w)
 	rows := max(p.h-paneHead-len(detail)-1, min(p.indices.matched, 5))
 	p.indices.setHeight(min(rows, max(p.indices.matched, 1)))
-	g := p.indexTable.grid(w, indexColumns())
-	found := highlighter(p.texts[levelIndices])
-	lines := []string{p.paneTitle(t, w, levelIndices, part{"", "Indices"}, part{t.muted, filterNote(p.texts[levelIndices])}), newLine(w).skip(gutter).put(t.muted, count(p.indices.total, "index", "indices")).String(), g.header(t)}
-	lines = append(lines, p.indices.draw(w, func(i inspect.IndexVitals, selected bool) string {
-		largest := []part{{t.faint, dash}}
-		if i.LargestObjects > 0 {
-			name := bucketName(t, i.Name, i.Largest)
-			name.s = cutKey(clean(name.s), 15)
-			largest = []part{name, {t.muted, " " + number(i.LargestObjects) + " (" + percent(i.LargestObjects, i.Entries) + ")"}}
-		}
-		return g.row(t, chosen(selected, p.focus == levelIndices), part{},
-			cell{s: inspect.IndexName(i.Name), found: found(inspect.IndexName(i.Name))}, cell{s: number(i.Buckets)}, cell{s: number(i.Entries)}, cell{parts: largest},
-			warned(t, i.Empty), cell{st: t.muted, s: number(i.Unindexed)}, latencyCell(t, &i.Time, i.Time.P99), warned(t, int(i.Errors)))
-	})...)
+	lines := []string{
+		p.paneTitle(t, w, levelIndices, part{"", "Indices"}, part{t.muted, filterNote(p.indices.text)}),
+		newLine(w).skip(gutter).put(t.muted, count(p.indices.total, "index", "indices")).String(),
+	}
+	lines = append(lines, p.indices.draw(t, w, indexColumns(), p.focus == levelIndices, nil, func(i *inspect.IndexVitals) []cell { return indexCells(t, i) })...)
 	return append(append(lines, newLine(w).String()), detail...)
+}
+
+func indexCells(t *theme, i *inspect.IndexVitals) []cell {
+	largest := []part{{t.faint, dash}}
+	if i.LargestObjects > 0 {
+		name := bucketName(t, i.Name, i.Largest)
+		name.s = cutKey(clean(name.s), 15)
+		largest = []part{name, {t.muted, " " + number(i.LargestObjects) + " (" + percent(i.LargestObjects, i.Entries) + ")"}}
+	}
+	return []cell{
+		{s: inspect.IndexName(i.Name)},
+		{s: number(i.Buckets)},
+		{s: number(i.Entries)},
+		{parts: largest},
+		warned(t, i.Empty),
+		{st: t.muted, s: number(i.Unindexed)},
+		latencyCell(t, &i.Time, i.Time.P99),
+		warned(t, int(i.Errors)),
+	}
 }
 
 // warned writes a count that should be zero.

@@ -43,7 +43,7 @@ func TestTheFocusedPaneIsFilteredAndSorted(t *testing.T) {
 	u := newUser(t, newFake(500), 200, 50)
 	u.press("4", "tab", "/").types("03").press("enter").expect("11 of 40 match 03")
 	u.press("o").expect("VALUE▲")
-	if p := u.m.screens[screenIndices].(*indicesScreen); p.objects.order.by != string(inspect.SortKey) || p.indexTable.order.by != byName || p.texts[levelObjects] != "" {
+	if p := u.m.screens[screenIndices].(*indicesScreen); p.objects.order.by != string(inspect.SortKey) || p.indices.table.order.by != byName || p.texts[levelObjects] != "" {
 		t.Error("sorting and filtering buckets has touched another pane")
 	}
 	u.press("tab", "/").types("00003").press("enter").expect("1 of 7 match 00003")

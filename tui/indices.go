@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -21,10 +19,8 @@ const (
 // for; one has the keys. What is right of it shows what is in its selected row.
 type indicesScreen struct {
 	pane
-	focus      int
-	indices    list[inspect.IndexVitals]
-	indexTable *table
-	known      []inspect.IndexVitals // as they were added
+	focus   int
+	indices tableRows[inspect.IndexVitals]
 
 	buckets     list[inspect.BucketRow]
 	bucketTable *table
@@ -45,13 +41,17 @@ type indicesScreen struct {
 
 func newIndicesScreen(m *Model) *indicesScreen {
 	p := &indicesScreen{
-		pane:        pane{m: m},
-		indexTable:  m.table("indices", order{by: byName}),
+		pane: pane{m: m},
+		indices: tableRows[inspect.IndexVitals]{
+			list:     list[inspect.IndexVitals]{keyOf: func(i inspect.IndexVitals) string { return i.Name }},
+			table:    m.table("indices", order{by: byName}),
+			searched: func(i *inspect.IndexVitals) string { return inspect.IndexName(i.Name) },
+			compare:  compareIndices,
+		},
 		bucketTable: m.table("buckets", order{string(inspect.SortObjects), downwards}),
 		objects:     newObjectRows(m.table("bucket", order{by: string(inspect.SortKey)})),
 		checks:      map[string]*indexCheck{},
 	}
-	p.indices = list[inspect.IndexVitals]{keyOf: func(i inspect.IndexVitals) string { return i.Name }}
 	p.buckets = list[inspect.BucketRow]{keyOf: func(b inspect.BucketRow) string { return b.Value }, byRank: true}
 	return p
 }
@@ -85,8 +85,7 @@ func (p *indicesScreen) ask(r *request) {
 }
 
 func (p *indicesScreen) refresh(f *frame) {
-	p.known = f.snapshot.value.Indices
-	p.arrange()
+	p.indices.set(f.snapshot.value.Indices)
 	p.follow()
 	if q := f.request.buckets; q.on && q.query.index == p.index && q.query.Filter == p.texts[levelBuckets] &&
 		string(q.query.Sort) == p.bucketTable.order.by && q.query.Desc == bool(p.bucketTable.order.desc) {
@@ -161,15 +160,21 @@ func (p *indicesScreen) setValue(value string) {
 	p.clearObjects()
 }
 
-func (p *indicesScreen) filter() string { return p.texts[p.focus] }
+// filterOf is the filter of a level.
+func (p *indicesScreen) filterOf(level int) string {
+	if level == levelIndices {
+		return p.indices.text
+	}
+	return p.texts[level]
+}
+
+func (p *indicesScreen) filter() string { return p.filterOf(p.focus) }
 
 func (p *indicesScreen) setFilter(text string) {
 	switch {
-	case text == p.texts[p.focus]:
+	case text == p.filter():
 	case p.focus == levelIndices:
-		p.texts[levelIndices] = text
-		p.indices.home()
-		p.arrange()
+		p.indices.setFilter(text)
 		p.follow()
 	case p.focus == levelBuckets:
 		p.texts[levelBuckets] = text
@@ -182,7 +187,7 @@ func (p *indicesScreen) setFilter(text string) {
 
 func (p *indicesScreen) back() bool {
 	switch {
-	case p.texts[p.focus] != "":
+	case p.filter() != "":
 		p.setFilter("")
 	case p.focus > levelIndices:
 		p.focus--
@@ -220,11 +225,7 @@ func (p *indicesScreen) handle(a Action) tea.Cmd {
 func (p *indicesScreen) move(a Action) {
 	switch p.focus {
 	case levelIndices:
-		if p.indexTable.handle(a, indexColumns()) {
-			p.arrange()
-		} else {
-			p.indices.handle(a)
-		}
+		p.indices.handle(a, indexColumns())
 	case levelBuckets:
 		if p.bucketTable.handle(a, bucketColumns(p.w)) {
 			p.buckets.home()
@@ -237,20 +238,11 @@ func (p *indicesScreen) move(a Action) {
 	}
 }
 
-// arrange filters the indices and puts them in order.
-func (p *indicesScreen) arrange() {
-	rows := sortRows(p.known, p.indexTable.order, compareIndices)
-	if keep := inspect.Match(p.texts[levelIndices]); keep != nil {
-		rows = slices.DeleteFunc(rows, func(i inspect.IndexVitals) bool { return !keep(inspect.IndexName(i.Name)) })
-	}
-	p.indices.show(rows, 0, len(rows), len(p.known))
-}
-
 func (p *indicesScreen) tableShown() (*table, []column) {
 	_, w := p.rectOf(p.focus)
 	switch p.focus {
 	case levelIndices:
-		return p.indexTable, indexColumns()
+		return p.indices.table, indexColumns()
 	case levelBuckets:
 		return p.bucketTable, bucketColumns(w)
 	}
@@ -292,5 +284,5 @@ func (p *indicesScreen) status() string {
 	case levelObjects:
 		return p.objects.status(p.texts[levelObjects])
 	}
-	return place(p.indices.cursor, p.indices.matched, p.indices.total, p.texts[levelIndices])
+	return p.indices.status()
 }

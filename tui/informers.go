@@ -12,9 +12,7 @@ import (
 // informersScreen lists the informers of the process.
 type informersScreen struct {
 	pane
-	rows  list[inspect.Summary]
-	table *table
-	text  string // the filter
+	rows tableRows[inspect.Summary] // without an order as they were added
 }
 
 // What informers can be sorted by; without, they stand as they were added.
@@ -25,9 +23,28 @@ const (
 )
 
 func newInformersScreen(m *Model) *informersScreen {
-	return &informersScreen{pane: pane{m: m}, table: m.table("informers", order{}), rows: list[inspect.Summary]{
-		keyOf: func(s inspect.Summary) string { return s.Name },
+	return &informersScreen{pane: pane{m: m}, rows: tableRows[inspect.Summary]{
+		list:     list[inspect.Summary]{keyOf: func(s inspect.Summary) string { return s.Name }},
+		table:    m.table("informers", order{}),
+		searched: func(s *inspect.Summary) string { return s.Name + " " + s.Scope },
+		compare:  compareInformers,
 	}}
+}
+
+func compareInformers(a, b *inspect.Summary, by string) int {
+	switch by {
+	case byName:
+		return strings.Compare(a.Name, b.Name)
+	case byObjects:
+		return cmp.Compare(a.Objects, b.Objects)
+	case byQueued:
+		return cmp.Compare(a.Deltas, b.Deltas)
+	case byEvents:
+		return cmp.Compare(a.EventRate, b.EventRate)
+	case byPending:
+		return cmp.Compare(a.SlowestPending, b.SlowestPending)
+	}
+	return 0
 }
 
 func (p *informersScreen) name() string { return "Informers" }
@@ -39,56 +56,13 @@ func (p *informersScreen) setSize(w, h int) {
 	p.rows.setHeight(h - 3) // under the titles, and over what they leave out
 }
 
-func (p *informersScreen) refresh(*frame) {
-	p.arrange()
-}
+func (p *informersScreen) refresh(*frame) { p.rows.set(p.m.summaries) }
 
-// arrange filters the informers by name and scope, and puts them in order.
-func (p *informersScreen) arrange() {
-	keep := inspect.Match(p.text)
-	var kept []inspect.Summary
-	for _, s := range p.m.summaries {
-		if keep == nil || keep(s.Name+" "+s.Scope) {
-			kept = append(kept, s)
-		}
-	}
-	kept = sortRows(kept, p.table.order, func(a, b *inspect.Summary, by string) int {
-		switch by {
-		case byName:
-			return strings.Compare(a.Name, b.Name)
-		case byObjects:
-			return cmp.Compare(a.Objects, b.Objects)
-		case byQueued:
-			return cmp.Compare(a.Deltas, b.Deltas)
-		case byEvents:
-			return cmp.Compare(a.EventRate, b.EventRate)
-		case byPending:
-			return cmp.Compare(a.SlowestPending, b.SlowestPending)
-		}
-		return 0
-	})
-	p.rows.show(kept, 0, len(kept), len(p.m.summaries))
-}
+func (p *informersScreen) filter() string        { return p.rows.text }
+func (p *informersScreen) setFilter(text string) { p.rows.setFilter(text) }
+func (p *informersScreen) back() bool            { return p.rows.back() }
 
-func (p *informersScreen) filter() string { return p.text }
-
-func (p *informersScreen) setFilter(text string) {
-	if text != p.text {
-		p.text = text
-		p.rows.home()
-		p.arrange()
-	}
-}
-
-func (p *informersScreen) back() bool {
-	if p.text == "" {
-		return false
-	}
-	p.setFilter("")
-	return true
-}
-
-func (p *informersScreen) tableShown() (*table, []column) { return p.table, informerColumns() }
+func (p *informersScreen) tableShown() (*table, []column) { return p.rows.table, informerColumns() }
 
 func (p *informersScreen) handle(a Action) tea.Cmd {
 	if a == ActionOpen {
@@ -98,25 +72,14 @@ func (p *informersScreen) handle(a Action) tea.Cmd {
 		}
 		return nil
 	}
-	if p.table.handle(a, informerColumns()) {
-		p.rows.home()
-		p.arrange()
-		return nil
-	}
-	p.rows.handle(a)
+	p.rows.handle(a, informerColumns())
 	return nil
 }
 
 func (p *informersScreen) click(x, y int) tea.Cmd {
 	if y == 0 {
-		if c := p.table.grid(p.w, informerColumns()).at(x); c != nil && c.by != "" {
-			p.table.sortBy(c)
-			p.rows.home()
-			p.arrange()
-		}
-		return nil
-	}
-	if _, again := p.rows.click(y - 1); again {
+		p.rows.clickTitle(x, p.w, informerColumns())
+	} else if _, again := p.rows.click(y - 1); again {
 		return p.handle(ActionOpen)
 	}
 	return nil
@@ -129,7 +92,7 @@ func (p *informersScreen) hints() []hint {
 }
 
 func (p *informersScreen) status() string {
-	return place(p.rows.cursor, p.rows.matched, p.rows.total, p.text)
+	return p.rows.status()
 }
 
 func (p *informersScreen) lines() []string {
@@ -138,21 +101,14 @@ func (p *informersScreen) lines() []string {
 		return message(t, p.w, p.h, "no informers", "The program has none yet.")
 	}
 	if p.rows.matched == 0 {
-		return message(t, p.w, p.h, "no informer matches "+p.text, count(len(p.m.summaries), "informer is", "informers are")+" there. Searched are name and scope.")
+		return message(t, p.w, p.h, "no informer matches "+p.rows.text, count(len(p.m.summaries), "informer is", "informers are")+" there. Searched are name and scope.")
 	}
-	g := p.table.grid(p.w, informerColumns())
-	found := highlighter(p.text)
-	lines := []string{g.header(t)}
-	lines = append(lines, p.rows.draw(p.w, func(s inspect.Summary, selected bool) string {
-		mark := part{}
-		if s.Name == p.m.informer {
-			mark = part{t.accent, "●"}
+	lines := p.rows.draw(t, p.w, informerColumns(), true, func(s *inspect.Summary, selected bool) part {
+		if s.Name == p.m.informer && !selected {
+			return part{t.accent, "●"}
 		}
-		if selected {
-			mark = part{}
-		}
-		return g.row(t, chosen(selected, true), mark, summaryCells(t, &s, found)...)
-	})...)
+		return part{}
+	}, func(s *inspect.Summary) []cell { return summaryCells(t, s) })
 	if p.h > 3 {
 		lines = append(lines[:min(len(lines), 1+p.rows.matched)], p.blank(),
 			newLine(p.w).skip(gutter).put(t.muted, "The explorer's own handler is not counted.").String())
@@ -174,7 +130,7 @@ func informerColumns() []column {
 	}
 }
 
-func summaryCells(t *theme, s *inspect.Summary, found func(string) [][2]int) []cell {
+func summaryCells(t *theme, s *inspect.Summary) []cell {
 	phase := cell{st: t.ok, s: s.Phase.String()}
 	switch {
 	case s.State != inspect.StateRunning:
@@ -192,7 +148,7 @@ func summaryCells(t *theme, s *inspect.Summary, found func(string) [][2]int) []c
 		slowest, pending = cell{s: s.Slowest}, cell{s: number(s.SlowestPending)}
 	}
 	return []cell{
-		{s: s.Name, found: found(s.Name)},
+		{s: s.Name},
 		{st: t.muted, s: s.Scope},
 		phase,
 		{s: number(s.Objects)},

@@ -142,13 +142,7 @@ func (p *resyncScreen) lines() []string {
 }
 
 func (p *resyncScreen) rowLines(t *theme, s *inspect.Snapshot, w int) []string {
-	g := p.handlers.table.grid(w, p.columns())
-	found := highlighter(p.handlers.text)
-	return append([]string{g.header(t)}, p.handlers.list.draw(w, func(l inspect.ListenerVitals, selected bool) string {
-		cells := resyncCells(t, s, &l)
-		cells[0].found = found(cells[0].s)
-		return g.row(t, chosen(selected, true), part{}, cells...)
-	})...)
+	return p.handlers.tableRows.draw(t, w, p.columns(), true, nil, func(l *inspect.ListenerVitals) []cell { return resyncCells(t, s, l) })
 }
 
 // head says when the rounds are, and what a round is.
