@@ -27,6 +27,9 @@ type ListenerVitals struct {
 	// Drain is Pending / BusyRate; -1 where BusyRate is not known yet.
 	Drain time.Duration `json:"drainNs"`
 	Time  Latency       `json:"time"` // of one call of the handler
+	// Spread says how long the calls took that Time sums up: the bands that have
+	// any, the shortest first.
+	Spread []Band `json:"spread,omitempty"`
 	// Causes counts deliveries by cause.
 	Causes CauseCounts `json:"causes"`
 	// InHandler is how long the call under way has taken, 0 if none is;
@@ -49,10 +52,34 @@ type ListenerVitals struct {
 	// busy with the one before; 0 unless the informer is told to.
 	ResyncSkipped uint64    `json:"resyncSkipped,omitempty"`
 	NextResync    time.Time `json:"nextResync,omitzero"`
+	// LastRound is what the newest round cost it that it was called with; nil if
+	// there was none.
+	LastRound *Round `json:"lastRound,omitempty"`
 	// Removing: removed, and its last call has not returned yet.
 	Removing  bool   `json:"removing,omitempty"`
 	Panics    uint64 `json:"panics"`
 	LastPanic string `json:"lastPanic,omitempty"`
+}
+
+// Round is one resync round as one handler saw it.
+type Round struct {
+	// Began is when the handler was called with the first object, Ended when the
+	// last call so far returned: the zero time before the first has.
+	Began time.Time `json:"began"`
+	Ended time.Time `json:"ended,omitzero"`
+	// Objects counts the calls of the round that returned, and Work is how long
+	// they took; between them it was told of other things, too.
+	Objects uint64        `json:"objects"`
+	Work    time.Duration `json:"workNs"`
+}
+
+// Band counts what took From or longer and less than To. Every power of two of
+// nanoseconds begins a band, and so does the middle of the way to the next one,
+// whether the neighbours have any or not.
+type Band struct {
+	From  time.Duration `json:"fromNs"`
+	To    time.Duration `json:"toNs"`
+	Count uint64        `json:"count"`
 }
 
 // CauseCounts counts notifications by why they were sent.

@@ -68,9 +68,14 @@ type ledger struct {
 
 	// rounds counts the resync rounds whose delivery has begun, roundBegan is
 	// when that of the last began, roundGap how long after the one before it.
+	// Of its calls, roundCalls were settled, which took roundWork; the last of
+	// them ended at roundEnded.
 	rounds     uint64
 	roundBegan int64
 	roundGap   time.Duration
+	roundCalls uint64
+	roundWork  time.Duration
+	roundEnded int64
 
 	// deliveries has the last calls that were settled, while they are recorded.
 	deliveries *tap.Ring[delivery]
@@ -113,6 +118,11 @@ func (g *ledger) settleLocked(done uint64) {
 		g.time.Record(now, r.took, 1)
 		g.causes.Add(r.cause, 1)
 		g.busy.add(r.took)
+		if r.cause == inspect.CauseResync {
+			g.roundCalls++
+			g.roundWork += r.took
+			g.roundEnded = r.ended
+		}
 		if g.deliveries != nil && r.seq != 0 {
 			*g.deliveries.Next() = delivery{seq: r.seq, ended: r.ended, took: r.took}
 		}
@@ -151,15 +161,31 @@ func (g *ledger) beginRunLocked(pos position, end int, done uint64, now int64) {
 	g.from, g.fromDone, g.runEnd, g.runBegan = pos, done, end, now
 }
 
-// beginRound says that the first notification of a resync round is delivered.
-func (g *ledger) beginRound(now int64) {
+// beginRound says that the first notification of a resync round is delivered,
+// after done calls.
+func (g *ledger) beginRound(now int64, done uint64) {
 	g.mu.Lock()
+	g.settleLocked(done) // the rest of the round before
+	g.roundCalls, g.roundWork, g.roundEnded = 0, 0, 0
 	if g.rounds > 0 {
 		g.roundGap = time.Duration(now - g.roundBegan)
 	}
 	g.rounds++
 	g.roundBegan = now
 	g.mu.Unlock()
+}
+
+// lastRoundLocked returns what the newest round has cost so far, nil if there was
+// none. The processor's clock began at began, in nanoseconds since 1970.
+func (g *ledger) lastRoundLocked(began int64) *inspect.Round {
+	if g.rounds == 0 {
+		return nil
+	}
+	r := &inspect.Round{Began: time.Unix(0, began+g.roundBegan), Objects: g.roundCalls, Work: g.roundWork}
+	if g.roundCalls > 0 {
+		r.Ended = time.Unix(0, began+g.roundEnded)
+	}
+	return r
 }
 
 func (g *ledger) panicked(text string) {

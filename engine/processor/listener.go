@@ -338,7 +338,7 @@ func (l *Listener) callAll() {
 		e := &entries[l.cursor.index]
 		if e.cause == inspect.CauseResync && uint32(e.round) != l.round {
 			l.round = uint32(e.round)
-			l.records.beginRound(l.last)
+			l.records.beginRound(l.last, l.delivered.Load())
 		}
 		l.call(e)
 		l.finish(e)

@@ -167,6 +167,7 @@ func (m *model) advance(now time.Time) {
 						l.v.ResyncSeen = now.Sub(l.roundBegan)
 					}
 					l.lastRound, l.roundBegan = first.round, now
+					l.v.LastRound = &inspect.Round{Began: now}
 				}
 			}
 			if l.let == 0 {
@@ -175,6 +176,10 @@ func (m *model) advance(now time.Time) {
 			l.let--
 			l.queue = l.queue[1:]
 			l.noteDelivery(m, &first, now)
+			if first.Cause == inspect.CauseResync {
+				r := l.v.LastRound
+				l.v.LastRound = &inspect.Round{Began: r.Began, Ended: now, Objects: r.Objects + 1, Work: r.Work + now.Sub(l.began)}
+			}
 			l.began = time.Time{}
 			l.v.Delivered++
 			l.v.Causes.Add(first.Cause, 1)
@@ -465,7 +470,7 @@ func runModel(o Options, before, after []step) error {
 
 var ignoreRates = cmp.FilterPath(func(p cmp.Path) bool {
 	switch strings.TrimPrefix(p.Last().String(), ".") {
-	case "Rate", "BusyRate", "ArrivalRate", "Drain", "Time":
+	case "Rate", "BusyRate", "ArrivalRate", "Drain", "Time", "Spread":
 		return true
 	}
 	return false

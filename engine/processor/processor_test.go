@@ -394,6 +394,7 @@ func TestAStuckHandlerIsSeen(t *testing.T) {
 			BusyRate:   2 / 9.9,
 			Drain:      14850 * time.Millisecond,
 			Time:       got.Time,
+			Spread:     []inspect.Band{{From: 1 << 26, To: 1<<26 + 1<<25, Count: 2}},
 			Causes:     inspect.CauseCounts{Watch: 2},
 			InHandler:  9800 * time.Millisecond,
 			CurrentKey: "ns/c",

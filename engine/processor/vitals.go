@@ -85,9 +85,9 @@ func (g *ledger) fill(v *inspect.ListenerVitals, l *Listener, now time.Time, at 
 	v.Pending = addressed - done - v.Conflated
 	v.Rate = g.rate.Sample(now, done)
 	v.ArrivalRate = g.arrivals.Sample(now, addressed)
-	v.Time = g.time.Summary()
+	v.Time, v.Spread = g.time.Summary(), g.time.Spread()
 	v.Causes = g.causes
-	v.ResyncSeen = g.roundGap
+	v.ResyncSeen, v.LastRound = g.roundGap, g.lastRoundLocked(l.p.beganUnix)
 	v.Panics, v.LastPanic = g.panics, g.lastPanic
 
 	if v.Pending > 0 {

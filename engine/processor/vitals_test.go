@@ -285,3 +285,24 @@ func TestKindsHaveNames(t *testing.T) {
 		}
 	}
 }
+
+func TestTheCallsOfAHandlerAreSpreadOverBands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{})
+		takes := map[string]time.Duration{"a": 3 * time.Millisecond, "b": 3 * time.Millisecond, "c": time.Second}
+		h := recorder{work: func(s string) { time.Sleep(takes[s[len(s)-1:]]) }}
+		add(t, p, &h, ListenerOptions{Name: "h"})
+		stop := run(t, p)
+		if v := vitalsOf(t, p, "h"); v.Spread != nil {
+			t.Errorf("before the first call: %v", v.Spread)
+		}
+		p.Publish(added("a", "b", "c"))
+		time.Sleep(2 * time.Second)
+		v := vitalsOf(t, p, "h")
+		if len(v.Spread) != 2 || v.Spread[0].Count != 2 || v.Spread[1].Count != 1 ||
+			v.Spread[0].From > takes["a"] || v.Spread[0].To <= takes["a"] || v.Spread[1].From > takes["c"] || v.Spread[1].To <= takes["c"] {
+			t.Errorf("two calls of 3ms and one of 1s are spread over %v", v.Spread)
+		}
+		stop()
+	})
+}

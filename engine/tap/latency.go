@@ -98,6 +98,40 @@ func (l *Latency) Summary() inspect.Latency {
 	}
 }
 
+// bandBuckets is how many buckets make a band, where there are as many in half a
+// power of two.
+const bandBuckets = subBuckets / 2
+
+// Spread returns how what was recorded is spread over bands, those that have any,
+// the shortest first. What took longer than the last bucket reaches is in the
+// last band.
+func (l *Latency) Spread() []inspect.Band {
+	var bands []inspect.Band
+	for first := 0; first < buckets; {
+		// Below subBuckets a bucket is one nanosecond and the bands are shorter.
+		n := bandBuckets
+		switch {
+		case first < 2:
+			n = 1
+		case first < subBuckets:
+			n = max(1<<(bits.Len(uint(first))-2), 1)
+		}
+		var count uint64
+		for b := first; b < first+n; b++ {
+			count += uint64(l.current.counts[b]) + uint64(l.previous.counts[b])
+		}
+		if count > 0 {
+			from := time.Duration(0)
+			if first > 0 {
+				from = upperBound(first-1) + 1
+			}
+			bands = append(bands, inspect.Band{From: from, To: upperBound(first+n-1) + 1, Count: count})
+		}
+		first += n
+	}
+	return bands
+}
+
 // quantile returns a duration that the fraction q of the records did not
 // exceed, at most one eighth too high.
 func (l *Latency) quantile(q float64) time.Duration {

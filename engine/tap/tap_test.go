@@ -173,3 +173,54 @@ func TestNoWaiterMissesTheLastBump(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestBandsHoldEverythingOnceAndWhereItBelongs(t *testing.T) {
+	var l Latency
+	now := time.Unix(1000, 0)
+	durations := make([]time.Duration, 20_000)
+	for i := range durations {
+		durations[i] = time.Duration(rand.Int64N(1 << rand.IntN(maxBits)))
+		l.Record(now, durations[i], 1)
+	}
+	total := uint64(0)
+	before := time.Duration(0)
+	for _, b := range l.Spread() {
+		power := time.Duration(1)
+		for power*2 <= b.From {
+			power *= 2
+		}
+		if begins := b.From == 0 || b.From == power || b.From == power+power/2; !begins || b.From < before {
+			t.Errorf("a band from %d, after one to %d: it begins neither at a power of two nor halfway to the next", b.From, before)
+		}
+		if b.From > 1 && b.To-b.From != max(power/2, 1) {
+			t.Errorf("a band from %d to %d: it does not reach half of the way to the next power of two", b.From, b.To)
+		}
+		want := uint64(0)
+		for _, d := range durations {
+			if d >= b.From && d < b.To {
+				want++
+			}
+		}
+		if b.Count != want || want == 0 {
+			t.Errorf("the band from %d to %d has %d, want %d", b.From, b.To, b.Count, want)
+		}
+		total, before = total+b.Count, b.To
+	}
+	if total != uint64(len(durations)) {
+		t.Errorf("the bands hold %d of %d", total, len(durations))
+	}
+}
+
+func TestBandsHoldWhatIsTooLongAndWhatTheWindowBeforeHas(t *testing.T) {
+	var l Latency
+	now := time.Unix(1000, 0)
+	if got := l.Spread(); got != nil {
+		t.Errorf("nothing was recorded: %v", got)
+	}
+	l.Record(now, 1<<62, 1)
+	l.Record(now.Add(windowFor), 3*time.Nanosecond, 2)
+	got := l.Spread()
+	if len(got) != 2 || got[0].From != 3 || got[0].To != 4 || got[0].Count != 2 || got[1].Count != 1 || got[1].To != 1<<maxBits {
+		t.Errorf("a call of years and two of 3ns: %v", got)
+	}
+}
