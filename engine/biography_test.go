@@ -214,6 +214,9 @@ func TestABiographyRemembersItsDeliveries(t *testing.T) {
 		if d := first().Deliveries; len(d) != 1 || d[0].Took != time.Second {
 			t.Errorf("deliveries once forgotten = %+v", d)
 		}
+		if d := last().Deliveries; len(d) != 1 || d[0].Took != time.Second || d[0].Calling {
+			t.Errorf("a call that was looked at while it was under way is remembered as %+v", d)
+		}
 		release()
 	})
 }

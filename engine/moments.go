@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -131,6 +132,38 @@ func (m *moments) page(q inspect.MomentQuery) (page []moment, lost uint64) {
 	return page, lost
 }
 
+// around returns the moments on both sides of the place where a handler stands,
+// the newest first: ahead of it q.Ahead at most, before it q.Limit.
+func (m *moments) around(q inspect.MomentQuery, s processor.Standing) (page []moment) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ring == nil || m.ring.Len() == 0 {
+		return nil
+	}
+	newest, n := m.ring.At(0).seq, m.ring.Len()
+	if s.Next <= newest-uint64(n) {
+		return nil // what it stands at was overwritten
+	}
+	keep := func(rank int) bool {
+		found := m.ring.At(rank)
+		return s.Includes(found.seq, found.to) && (q.Key == "" || found.key == q.Key)
+	}
+	// The rank of the newest that it has returned from; before it those to come.
+	given := int(int64(newest-s.Next)) + 1
+	for rank := given - 1; rank >= 0 && len(page) < q.Ahead; rank-- {
+		if keep(rank) {
+			page = append(page, *m.ring.At(rank))
+		}
+	}
+	slices.Reverse(page)
+	for rank, most := max(given, 0), len(page)+q.Limit; rank < n && len(page) < most; rank++ {
+		if keep(rank) {
+			page = append(page, *m.ring.At(rank))
+		}
+	}
+	return page
+}
+
 // missed returns how many moments followers have missed.
 func (m *moments) missed() uint64 {
 	m.mu.Lock()
@@ -141,8 +174,12 @@ func (m *moments) missed() uint64 {
 // Moments implements inspect.Inspector. Without a viewer there are none.
 func (i *Informer) Moments(_ context.Context, q inspect.MomentQuery) (inspect.MomentPage, error) {
 	page := inspect.MomentPage{Generation: i.generation.Current()}
-	found, lost := i.moments.page(q)
-	page.Lost = lost
+	var found []moment
+	if q.Handler == "" {
+		found, page.Lost = i.moments.page(q)
+	} else if standing, ok := i.processor.Standing(q.Handler); ok {
+		found = i.moments.around(q, standing)
+	}
 	sent := make([]processor.Sent, len(found))
 	page.Moments = make([]inspect.Moment, len(found))
 	for n := range found {
@@ -151,6 +188,12 @@ func (i *Informer) Moments(_ context.Context, q inspect.MomentQuery) (inspect.Mo
 	}
 	for n, deliveries := range i.processor.Deliveries(time.Now(), sent) {
 		page.Moments[n].Deliveries = deliveries
+	}
+	if q.Handler != "" {
+		// What was conflated, and what it was given longer ago than is recorded.
+		page.Moments = slices.DeleteFunc(page.Moments, func(m inspect.Moment) bool {
+			return !slices.ContainsFunc(m.Deliveries, func(d inspect.Delivery) bool { return d.Handler == q.Handler })
+		})
 	}
 	return page, nil
 }

@@ -37,6 +37,9 @@ func way(m inspect.Moment, origin time.Time) string {
 			continue
 		}
 		text += fmt.Sprintf(", %s at %s for %v", d.Handler, at(d.Began), d.Took)
+		if d.Calling {
+			text += " so far"
+		}
 	}
 	return text
 }
@@ -81,7 +84,7 @@ func TestAMomentIsADeltasWayThroughEveryStage(t *testing.T) {
 		_ = i.Resume(t.Context())
 		time.Sleep(time.Second)
 		expectMoments(t, i, origin, inspect.MomentQuery{Limit: 10},
-			"added ns/a watch: enqueued 0 popped 2 published 2, quick at 2 for 0s, slow at 2 for 1s",
+			"added ns/a watch: enqueued 0 popped 2 published 2, quick at 2 for 0s, slow at 2 for 1s so far",
 			"updated ns/a watch: enqueued 1 popped 2 published 2, quick at 2 for 0s, slow pending",
 		)
 		time.Sleep(4 * time.Second)
@@ -92,7 +95,7 @@ func TestAMomentIsADeltasWayThroughEveryStage(t *testing.T) {
 			"added ns/a watch: enqueued 0 popped 2 published 2, quick at 2 for 0s, slow at 2 for 2s",
 			"updated ns/a watch: enqueued 1 popped 2 published 2, quick at 2 for 0s, slow at 4 for 2s",
 			"deleted ns/a watch: enqueued 7 popped 7 published 7, quick at 7 for 0s, slow at 7 for 2s",
-			"added ns/b watch: enqueued 7 popped 7 published 7, quick at 7 for 0s, slow at 9 for 1s",
+			"added ns/b watch: enqueued 7 popped 7 published 7, quick at 7 for 0s, slow at 9 for 1s so far",
 		)
 		expectMoments(t, i, origin, inspect.MomentQuery{Limit: 2, Key: "ns/a"},
 			"updated ns/a watch: enqueued 1 popped 2 published 2, quick at 2 for 0s, slow at 4 for 2s",
@@ -100,7 +103,7 @@ func TestAMomentIsADeltasWayThroughEveryStage(t *testing.T) {
 		)
 		newest := must[inspect.MomentPage](t)(i.Moments(t.Context(), inspect.MomentQuery{Limit: 1})).Moments[0]
 		expectMoments(t, i, origin, inspect.MomentQuery{Limit: 10, Since: newest.Seq - 1},
-			"added ns/b watch: enqueued 7 popped 7 published 7, quick at 7 for 0s, slow at 9 for 1s",
+			"added ns/b watch: enqueued 7 popped 7 published 7, quick at 7 for 0s, slow at 9 for 1s so far",
 		)
 	})
 }
@@ -135,6 +138,104 @@ func TestAMomentSpeaksOnlyOfHandlersThatItWasFor(t *testing.T) {
 		)
 		time.Sleep(time.Hour) // its call returns
 	})
+}
+
+func TestAHandlerStandsBetweenWhatItWasGivenAndWhatWaits(t *testing.T) {
+	watched(t, Options{Resync: 10 * time.Second}, func(t *testing.T, s server, i *Informer) {
+		never := time.Duration(0)
+		addNamed(t, i, "resyncing", slow{}, cache.HandlerOptions{})
+		addNamed(t, i, "slow", slow{2 * time.Second}, cache.HandlerOptions{ResyncPeriod: &never})
+		s.Add(pod("a"))
+		origin := time.Now()
+		defer run(i)()
+		synctest.Wait()
+		for _, name := range []string{"b", "c", "d", "e"} {
+			s.Add(pod(name))
+		}
+		time.Sleep(3 * time.Second)
+		expectMoments(t, i, origin, inspect.MomentQuery{Handler: "slow", Ahead: 2, Limit: 5},
+			"added ns/a initial: enqueued 0 popped 0 published 0, resyncing at 0 for 0s, slow at 0 for 2s",
+			"added ns/b watch: enqueued 0 popped 0 published 0, resyncing at 0 for 0s, slow at 2 for 1s so far",
+			"added ns/c watch: enqueued 0 popped 0 published 0, resyncing at 0 for 0s, slow pending",
+		)
+		expectMoments(t, i, origin, inspect.MomentQuery{Handler: "slow", Limit: 5},
+			"added ns/a initial: enqueued 0 popped 0 published 0, resyncing at 0 for 0s, slow at 0 for 2s",
+		)
+		expectMoments(t, i, origin, inspect.MomentQuery{Handler: "nobody", Ahead: 5, Limit: 5})
+		// A round for another is not among what either was given or waits for.
+		time.Sleep(8 * time.Second)
+		s.Modify(pod("a"))
+		synctest.Wait()
+		expectMoments(t, i, origin, inspect.MomentQuery{Handler: "slow", Ahead: 5, Limit: 1},
+			"added ns/e watch: enqueued 0 popped 0 published 0, resyncing at 0 for 0s, slow at 8 for 2s",
+			"updated ns/a watch: enqueued 11 popped 11 published 11, resyncing at 11 for 0s, slow at 11 for 0s so far",
+		)
+		time.Sleep(time.Hour)
+		if page := must[inspect.MomentPage](t)(i.Moments(t.Context(), inspect.MomentQuery{Handler: "slow", Ahead: 5, Limit: 100})); len(page.Moments) != 6 {
+			t.Errorf("at rest it was given %d, want 6", len(page.Moments))
+		}
+	})
+}
+
+func TestAHandlerAtItsStartupBatchStandsNowhere(t *testing.T) {
+	watched(t, Options{}, func(t *testing.T, s server, i *Informer) {
+		s.Add(pod("a"))
+		defer run(i)()
+		synctest.Wait()
+		addNamed(t, i, "late", slow{time.Second}, cache.HandlerOptions{})
+		s.Modify(pod("a"))
+		origin := time.Now()
+		synctest.Wait()
+		expectMoments(t, i, origin, inspect.MomentQuery{Handler: "late", Ahead: 5, Limit: 5})
+		time.Sleep(1500 * time.Millisecond)
+		expectMoments(t, i, origin, inspect.MomentQuery{Handler: "late", Ahead: 5, Limit: 5},
+			"updated ns/a watch: enqueued 0 popped 0 published 0, late at 1 for 500ms so far")
+		time.Sleep(time.Second)
+	})
+}
+
+func TestOfAHandlerFarBehindNothingIsSaidThatWasOverwritten(t *testing.T) {
+	for _, c := range []struct {
+		pods, ahead int
+		conflate    int
+	}{
+		{momentsKept + 2, 0, 0},  // what it is at was overwritten
+		{momentsKept, 20, 0},     // just not yet
+		{momentsKept / 2, 4, 64}, // out of the log: each key waits once
+	} {
+		watched(t, Options{Hardening: Hardening{ConflateBacklog: c.conflate}}, func(t *testing.T, s server, i *Informer) {
+			addNamed(t, i, "slow", slow{time.Hour}, cache.HandlerOptions{})
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				i.RunWithContext(ctx)
+			}()
+			synctest.Wait()
+			for n := range c.pods {
+				if c.conflate == 0 || n < 4 {
+					s.Add(pod(fmt.Sprint(n)))
+				} else {
+					s.Modify(pod(fmt.Sprint(n % 4)))
+				}
+				if n == 0 {
+					synctest.Wait() // it is called with this one alone
+				}
+			}
+			synctest.Wait()
+			page := must[inspect.MomentPage](t)(i.Moments(t.Context(), inspect.MomentQuery{Handler: "slow", Ahead: 20, Limit: 20}))
+			if len(page.Moments) > c.ahead || (len(page.Moments) == 0) != (c.ahead == 0) {
+				t.Errorf("of %d, conflated from %d: %d moments, want up to %d", c.pods, c.conflate, len(page.Moments), c.ahead)
+			}
+			for _, m := range page.Moments {
+				if d := m.Deliveries[0]; !d.Pending && !d.Calling {
+					t.Errorf("it has returned from nothing, and is said to have from %v", m)
+				}
+			}
+			cancel()
+			<-done
+		})
+	}
 }
 
 func TestASplitUpdateHasTwoMoments(t *testing.T) {

@@ -67,8 +67,10 @@ type Delivery struct {
 	// Began is when the handler was called, Took how long it took.
 	Began time.Time     `json:"began"`
 	Took  time.Duration `json:"tookNs"`
-	// Pending: it has not been called with it yet.
+	// Pending: it has not been called with it yet. Calling: the call has not
+	// returned yet; Took is how long it has taken so far.
 	Pending bool `json:"pending,omitempty"`
+	Calling bool `json:"calling,omitempty"`
 }
 
 // DiffRequest asks for what differs between two versions of one key.
@@ -112,6 +114,13 @@ type Change struct {
 type MomentQuery struct {
 	// Key keeps those of one key.
 	Key string `json:"key,omitempty"`
+	// Handler asks how far one handler has got, in place of the newest: for the
+	// Ahead moments that it has not returned from and will be told of first, and
+	// the Limit before them that it has. Others, and those of what it was given
+	// to start with because it came late, are not among them. A handler of that
+	// name need not exist. Since is ignored.
+	Handler string `json:"handler,omitempty"`
+	Ahead   int    `json:"ahead,omitempty"`
 	// Since keeps those with a greater sequence number.
 	Since uint64 `json:"since,omitempty"`
 	Limit int    `json:"limit"`

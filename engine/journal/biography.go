@@ -187,7 +187,7 @@ func (j *Journal) Remember(b *inspect.Biography) {
 	for i := range b.Events {
 		e := &b.Events[i]
 		for _, d := range e.Deliveries {
-			if e.Seq > 0 && !d.Pending {
+			if e.Seq > 0 && !d.Pending && !d.Calling {
 				over[e.Seq] = append(over[e.Seq], d)
 			}
 		}

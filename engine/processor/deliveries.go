@@ -98,13 +98,14 @@ func (w *wanted) of(l *Listener, now time.Time) {
 		for rank := range g.deliveries.Len() {
 			d := g.deliveries.At(rank)
 			if d.seq-lowest <= highest-lowest { // the others are below: it wraps
-				w.add(known, d.seq, l, d.ended-int64(d.took), d.took)
+				w.add(known, d.seq, l, inspect.Delivery{Began: l.p.clockTime(d.ended - int64(d.took)), Took: d.took})
 			}
 		}
 	}
 	next, calling, began := g.nextLocked(l, done)
 	if calling != 0 {
-		w.add(known, calling, l, began, max(now.Sub(l.p.began)-time.Duration(began), 0))
+		took := max(now.Sub(l.p.began)-time.Duration(began), 0)
+		w.add(known, calling, l, inspect.Delivery{Began: l.p.clockTime(began), Took: took, Calling: true})
 	}
 	if l.retired.Load() {
 		return
@@ -138,8 +139,9 @@ func (w *wanted) outOf(l *Listener, known []bool, next uint64) uint64 {
 }
 
 // add notes a delivery if it was asked for.
-func (w *wanted) add(known []bool, seq uint64, l *Listener, began int64, took time.Duration) {
-	w.note(known, seq, inspect.Delivery{Handler: l.name, Began: l.p.clockTime(began), Took: took})
+func (w *wanted) add(known []bool, seq uint64, l *Listener, d inspect.Delivery) {
+	d.Handler = l.name
+	w.note(known, seq, d)
 }
 
 func (w *wanted) note(known []bool, seq uint64, d inspect.Delivery) {
@@ -152,6 +154,54 @@ func (w *wanted) note(known []bool, seq uint64, d inspect.Delivery) {
 		known[i] = true
 		w.found[i] = append(w.found[i], d)
 	}
+}
+
+// Standing is how far one listener has got.
+type Standing struct {
+	listener *Listener
+	// Next is the number from which on it has returned from no notification, and
+	// below which from all that were for it. One that is out of the log may have
+	// returned from later ones.
+	Next uint64
+}
+
+// Includes says whether the notification of that number, which was for to, is or
+// was for the listener.
+func (s Standing) Includes(seq uint64, to *Audience) bool {
+	return seq >= s.listener.firstSeq && to.includes(s.listener)
+}
+
+// Standing says how far the listener of that name has got; ok is false if there
+// is none, or if it is still at its startup batch, which has no numbers.
+func (p *Processor) Standing(handler string) (s Standing, ok bool) {
+	p.mu.Lock()
+	for _, l := range p.listeners {
+		if l.name == handler && (s.listener == nil || !l.retired.Load()) {
+			s.listener = l
+		}
+	}
+	p.mu.Unlock()
+	if s.listener == nil {
+		return s, false
+	}
+	g := &s.listener.records
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.from.chunk != nil && g.from.chunk.own {
+		return s, false
+	}
+	next, calling, _ := g.nextLocked(s.listener, s.listener.delivered.Load())
+	switch c := s.listener.conflating; {
+	case calling != 0:
+		next = calling
+	case c == nil || !c.out:
+	case c.backlog.first != nil:
+		next = c.backlog.first.note.seq
+	default:
+		next = c.movedTo + 1
+	}
+	s.Next = next
+	return s, true
 }
 
 // nextLocked returns the sequence number from which on nothing has been given to

@@ -286,7 +286,7 @@ func (m *model) deliveries(n int, now time.Time) (sent []Sent, all [][]inspect.D
 			if d := s.deliveries[l]; d != nil && !l.gone {
 				d := *d
 				if len(l.queue) > 0 && l.queue[0].delivery == s.deliveries[l] && !l.began.IsZero() {
-					d.Took = now.Sub(l.began)
+					d.Took, d.Calling = now.Sub(l.began), true
 				}
 				expected = append(expected, d)
 			}
@@ -479,10 +479,42 @@ var ignoreRates = cmp.FilterPath(func(p cmp.Path) bool {
 func checkDeliveries(p *Processor, m *model, newest int) error {
 	now := time.Now()
 	sent, want := m.deliveries(newest, now)
+	if err := checkStanding(p, m); err != nil {
+		return err
+	}
 	got := p.Deliveries(now, sent)
 	for i := range sent {
 		if !slices.Equal(want[i], got[i]) {
 			return fmt.Errorf("deliveries of %d (-want +got):\n%s", sent[i].Seq, cmp.Diff(want[i], got[i]))
+		}
+	}
+	return nil
+}
+
+// checkStanding checks that every listener stands between what it has returned
+// from and what it has not.
+func checkStanding(p *Processor, m *model) error {
+	for _, l := range m.listeners {
+		s, ok := p.Standing(l.v.Name)
+		startup := len(l.queue) > 0 && l.queue[0].Seq == 0
+		if l.gone || startup {
+			if ok {
+				return fmt.Errorf("%s, gone or at its startup batch, is said to stand at %d", l.v.Name, s.Next)
+			}
+			continue
+		}
+		if !ok {
+			return fmt.Errorf("nobody knows where %s stands", l.v.Name)
+		}
+		for _, it := range l.queue {
+			if it.Seq < s.Next || !s.Includes(it.Seq, m.sent[it.Seq-1].To) {
+				return fmt.Errorf("%s stands at %d, or not for what waits for it: %d", l.v.Name, s.Next, it.Seq)
+			}
+		}
+		for _, it := range l.delivered {
+			if it.Seq >= s.Next || !s.Includes(it.Seq, it.To) {
+				return fmt.Errorf("%s stands at %d, or was not for what it was given: %d", l.v.Name, s.Next, it.Seq)
+			}
 		}
 	}
 	return nil
