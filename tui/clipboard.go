@@ -166,6 +166,9 @@ func (p *informersScreen) copied() (what, text string) {
 }
 
 func (p *pipelineScreen) copied() (what, text string) {
+	if p.moments.focus {
+		return p.moments.selected(), p.moments.selected()
+	}
 	row, _ := p.handlers.selected()
 	return row.Name, row.Name
 }

@@ -11,6 +11,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/informeter/informeter/engine/inspect"
 )
 
 func TestThePathSaysWhereOneIs(t *testing.T) {
@@ -239,4 +241,62 @@ func TestALineCutFromAnotherIsFilledUp(t *testing.T) {
 			t.Errorf("%q has no background", part)
 		}
 	}
+}
+
+// TestTheNewestDeltasHaveTheKeysAfterTab: they scroll by themselves, and lead to
+// what happened to their keys.
+func TestTheNewestDeltasHaveTheKeysAfterTab(t *testing.T) {
+	f := newFake(300).lived()
+	f.passed(300)
+	u := newUser(t, f, 200, 40)
+	newest := func(n int) string { return f.moments[n].Key }
+	u.expectMarked("audit")
+	u.press("tab").expect("following the newest", "enter biography")
+	u.expectMarked(newest(0))
+	u.press("j", "j").expectMarked(newest(2))
+	u.expect("2 newer ones")
+	if l := u.line("JUST NOW"); !strings.Contains(u.m.View().Content, string(u.m.theme.title)+"JUST NOW") || strings.Contains(l, "▸") {
+		t.Errorf("the pane does not show that it has the keys: %q", l)
+	}
+	// Newer ones come above the selected one, and do not take it away.
+	older := newest(2)
+	f.bump(func() {
+		more := f.moments[0]
+		more.Seq, more.Key = 1000, "new/one"
+		f.moments = append([]inspect.Moment{more}, f.moments...)
+	})
+	u.look()
+	u.expectMarked(older)
+	u.expect("3 newer ones")
+	// The oldest can be reached, although only those in sight had been read.
+	u.press("G").expectMarked(newest(300))
+	u.expect("300 newer ones")
+	u.press("g").expectMarked("new/one")
+	u.press("j", "enter").expect("Biography").press("esc")
+	u.expectMarked(newest(1))
+	u.press("tab").expectMarked("audit")
+	u.press("l").expectMarked("new/one")
+	u.press("esc").expectMarked("audit")
+	if u.m.screens[screenPipeline].back() {
+		t.Error("esc took away more than the keys")
+	}
+	// Without the pane there is nowhere to go.
+	u.send(tea.WindowSizeMsg{Width: 120, Height: 40})
+	u.press("tab").expectMarked("audit")
+}
+
+// TestAFrozenViewKeepsTheNewestDeltas: they are not those that were the newest
+// when they are moved through.
+func TestAFrozenViewKeepsTheNewestDeltas(t *testing.T) {
+	f := newFake(300)
+	u := newUser(t, f, 200, 40)
+	u.press("tab", "f")
+	first := f.moments[0].Key
+	f.bump(func() {
+		more := f.moments[0]
+		more.Seq, more.Key = 1000, "new/one"
+		f.moments = append([]inspect.Moment{more}, f.moments...)
+	})
+	u.press("j", "k").expectMarked(first)
+	u.press("f", "g").expectMarked("new/one")
 }

@@ -79,6 +79,8 @@ type grid struct {
 	columns []column
 	widths  []int // 0: no room
 	order   order
+	// focus: the table has no title of its own, and has the keys.
+	focus bool
 }
 
 const (
@@ -132,6 +134,9 @@ func (g grid) header(t *theme) string {
 	g.each(func(i, w int) {
 		c, end := &g.columns[i], l.used+w
 		st, mark := t.muted, ""
+		if g.focus && i == 0 {
+			st = t.title
+		}
 		if c.by != "" && c.by == g.order.by {
 			st, mark = t.accent, orderMark(g.order.desc)
 		}

@@ -121,7 +121,7 @@ func (p *handlersScreen) lines() []string {
 	}
 	height := min(p.h-2-len(detail), len(s.Listeners))
 	p.handlers.setHeight(max(height, min(len(s.Listeners), leastHandlers)))
-	lines := append(p.handlers.draw(t, s, p.w), p.blank())
+	lines := append(p.handlers.draw(t, s, p.w, true), p.blank())
 	return block(append(lines, detail...), p.w, p.h)
 }
 

@@ -217,9 +217,10 @@ func (h *handlerTable) columns() []column {
 	return columns
 }
 
-// draw returns the title line and height rows.
-func (h *handlerTable) draw(t *theme, s *inspect.Snapshot, w int) []string {
-	return h.tableRows.draw(t, w, h.columns(), true, nil, func(l *inspect.ListenerVitals) []cell { return handlerCells(t, s, l) })
+// draw returns the title line and height rows; focus says whether the table has
+// the keys.
+func (h *handlerTable) draw(t *theme, s *inspect.Snapshot, w int, focus bool) []string {
+	return h.tableRows.draw(t, w, h.columns(), focus, nil, func(l *inspect.ListenerVitals) []cell { return handlerCells(t, s, l) })
 }
 
 func handlerCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []cell {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -8,11 +9,25 @@ import (
 
 // momentsPane shows the newest deltas that went through, the newest at the top:
 // what came, why, how long it waited in the queue, and which handler took longest
-// over it.
+// over it. A row that was selected stays selected while newer ones come above it,
+// as far as it is still kept.
 type momentsPane struct {
-	page inspect.MomentPage
+	rows list[inspect.Moment]
 	read bool
 	err  error
+	// focus: it has the keys.
+	focus bool
+	// last: the user has gone to the oldest ones.
+	last bool
+	// longest is the width of the longest handler's name that was in sight.
+	longest int
+}
+
+// momentsReach is how many of the newest deltas can be reached.
+const momentsReach = 1000
+
+func newMomentsPane() momentsPane {
+	return momentsPane{rows: list[inspect.Moment]{keyOf: func(m inspect.Moment) string { return strconv.FormatUint(m.Seq, 10) }}}
 }
 
 // momentsWidth is how wide the pane is at width w of the whole; 0 where it has no
@@ -25,63 +40,117 @@ func momentsWidth(w int) int {
 	return max(min(w-handlers, most), least)
 }
 
-func (p *momentsPane) ask(r *request, rows int) { r.moments = want(inspect.MomentQuery{Limit: rows}) }
+// ask asks for what can be seen where h lines are the most, and with the keys for
+// as much again, so that a page down is there before it is asked for.
+func (p *momentsPane) ask(r *request, h int) {
+	limit := p.rows.top + h
+	if p.focus {
+		limit += 2 * h
+	}
+	if p.last {
+		limit = momentsReach
+	}
+	r.moments = want(inspect.MomentQuery{Limit: min(limit, momentsReach)})
+}
+
+// turn gives the keys to the pane, or takes them away: then it shows the newest
+// again.
+func (p *momentsPane) turn(focus bool) {
+	p.focus = focus
+	if !focus {
+		p.last = false
+		p.rows.home()
+	}
+}
 
 func (p *momentsPane) refresh(f *frame) {
 	if !f.request.moments.on {
 		return
 	}
-	if p.err = f.moments.err; f.moments.ok {
-		p.page, p.read = f.moments.value, true
+	if p.err = f.moments.err; !f.moments.ok {
+		return
+	}
+	p.read = true
+	all := f.moments.value.Moments
+	p.rows.show(all, 0, len(all), len(all))
+	if p.last && f.request.moments.query.Limit == momentsReach {
+		p.last = false
+		p.rows.moveTo(len(all) - 1)
+	}
+	own := explorerName(&f.snapshot.value)
+	for i := range all[:min(len(all), p.rows.height)] {
+		for _, d := range all[i].Deliveries {
+			if d.Handler != own {
+				p.longest = max(p.longest, width(clean(d.Handler)))
+			}
+		}
 	}
 }
 
 // there says whether the pane has something to show.
 func (p *momentsPane) there() bool { return p.read || p.err != nil && !unsupported(p.err) }
 
-// keyAt returns the key of the row drawn y rows below the first; empty if there is
-// none.
-func (p *momentsPane) keyAt(y int) string {
-	if y < 0 || y >= len(p.page.Moments) {
+// selected returns the key of the selected row; empty if there is none.
+func (p *momentsPane) selected() string {
+	row, _ := p.rows.selected()
+	return row.Key
+}
+
+// handle does what movement actions ask for. more says that there may be older
+// ones than those that are here.
+func (p *momentsPane) handle(a Action, more bool) {
+	p.last = a == ActionBottom && more
+	p.rows.handle(a)
+}
+
+// status says how far back the selected row is.
+func (p *momentsPane) status() string {
+	switch {
+	case p.rows.matched == 0:
 		return ""
+	case p.rows.pinned():
+		return "following the newest"
 	}
-	return p.page.Moments[y].Key
+	return number(p.rows.cursor) + " newer ones"
+}
+
+// explorerName is what the explorer's own handler is called; empty if there is
+// none.
+func explorerName(s *inspect.Snapshot) string {
+	for i := range s.Listeners {
+		if l := &s.Listeners[i]; l.Explorer {
+			return l.Name
+		}
+	}
+	return ""
 }
 
 func (p *momentsPane) lines(t *theme, s *inspect.Snapshot, w, h int) []string {
-	own := ""
-	for i := range s.Listeners {
-		if l := &s.Listeners[i]; l.Explorer {
-			own = l.Name
-		}
-	}
+	own := explorerName(s)
+	handler := min(max(p.longest, 7), 16)
 	g := newGrid(w-border,
 		flexible("JUST NOW", 16, 60),
 		fixedLeft("", 1, 0),
 		fixedLeft("CAUSE", 9, 2),
 		fixed("WAITED", 6, 0),
-		fixedLeft("SLOWEST", 16, 1),
+		fixedLeft("SLOWEST", handler, 1),
 		fixed("TOOK", 6, 1),
 	)
-	rows := []string{g.header(t)}
-	for i := range p.page.Moments {
-		m := &p.page.Moments[i]
-		if len(rows) >= h {
-			break
-		}
+	g.focus = p.focus
+	rows := append([]string{g.header(t)}, p.rows.draw(w-border, func(m inspect.Moment, selected bool) string {
 		letter, st := t.delta(deltaType(m.Type))
 		waited := cell{st: t.faint, s: dash}
 		if d := m.Popped.Sub(m.Enqueued); !m.Enqueued.IsZero() && !m.Popped.IsZero() {
 			waited = cell{s: duration(d)}
 		}
 		name, took := slowestDelivery(t, m.Deliveries, own)
-		rows = append(rows, g.row(t, plainRow, part{}, cell{s: m.Key}, cell{st: st, s: letter}, cell{st: t.muted, s: shortCause(m.Cause)}, waited, name, took))
-	}
+		return g.row(t, chosen(selected && p.focus, true), part{}, cell{s: m.Key}, cell{st: st, s: letter}, cell{st: t.muted, s: shortCause(m.Cause)}, waited, name, took)
+	})...)
 	switch {
 	case p.err != nil:
-		rows = append(rows, newLine(w-border).skip(gutter).put(t.bad, p.err.Error()).String())
-	case len(p.page.Moments) == 0:
-		rows = append(rows, newLine(w-border).skip(gutter).put(t.muted, "nothing yet").String())
+		rows = append(rows[:1], newLine(w-border).skip(gutter).put(t.bad, p.err.Error()).String())
+	case p.rows.matched == 0:
+		rows = append(rows[:1], newLine(w-border).skip(gutter).put(t.muted, "nothing yet").String())
 	}
 	return bordered(t, rows, w, h)
 }

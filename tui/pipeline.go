@@ -14,7 +14,8 @@ import (
 //	▸ the slowest one, or the selected one
 //	how it gets on
 //
-// From 160 columns the newest deltas and their way stand beside the handlers.
+// From 160 columns the newest deltas and their way stand beside the handlers; tab
+// gives them the keys.
 type pipelineScreen struct {
 	pane
 	handlers handlerTable
@@ -22,13 +23,23 @@ type pipelineScreen struct {
 }
 
 func newPipelineScreen(m *Model) *pipelineScreen {
-	return &pipelineScreen{pane: pane{m: m}, handlers: newHandlerTable(m.table("handlers", order{}), furthestBehind)}
+	return &pipelineScreen{
+		pane: pane{m: m}, handlers: newHandlerTable(m.table("handlers", order{}), furthestBehind), moments: newMomentsPane(),
+	}
 }
 
 func (p *pipelineScreen) name() string { return "Pipeline" }
 
+func (p *pipelineScreen) setSize(w, h int) {
+	p.pane.setSize(w, h)
+	if p.left() == w {
+		p.moments.turn(false)
+	}
+}
+
 func (p *pipelineScreen) ask(r *request) {
-	if momentsWidth(p.w) > 0 {
+	// A frozen view keeps what it has: there are only newer ones to be read.
+	if momentsWidth(p.w) > 0 && !(p.m.frozen && p.moments.read) {
 		p.moments.ask(r, p.h)
 	}
 }
@@ -47,6 +58,12 @@ func (p *pipelineScreen) refresh(f *frame) {
 }
 
 func (p *pipelineScreen) handle(a Action) tea.Cmd {
+	if p.turn(a) {
+		return nil
+	}
+	if p.moments.focus {
+		return p.handleMoments(a)
+	}
 	if a == ActionOpen {
 		if row, ok := p.handlers.selected(); ok {
 			p.m.openHandler(row.Name)
@@ -57,39 +74,106 @@ func (p *pipelineScreen) handle(a Action) tea.Cmd {
 	return nil
 }
 
+// turn gives the keys to the newest deltas, or back to the handlers, where a asks
+// for that, and says whether it did.
+func (p *pipelineScreen) turn(a Action) bool {
+	focus := p.moments.focus
+	switch a {
+	case ActionNextPane, ActionPreviousPane:
+		focus = !focus
+	case ActionRight:
+		focus = true
+	case ActionLeft:
+		focus = false
+	}
+	if p.left() == p.w || focus == p.moments.focus {
+		return false
+	}
+	p.moments.turn(focus)
+	return true
+}
+
+// handleMoments does what the user wants of the newest deltas. What there is to
+// see of one is in the biography of its key.
+func (p *pipelineScreen) handleMoments(a Action) tea.Cmd {
+	page, ok := pageFor(a)
+	if a == ActionOpen {
+		page = pageBiography
+	}
+	if !ok {
+		p.moments.handle(a, !p.m.frozen)
+	} else if key := p.moments.selected(); key != "" {
+		p.m.openPage(key, page)
+	}
+	return nil
+}
+
 func (p *pipelineScreen) tableShown() (*table, []column) {
 	return p.handlers.table, p.handlers.columns()
 }
 
 func (p *pipelineScreen) hints() []hint {
-	return []hint{{ActionOpen, "handler"}, {ActionQueue, "queue"}, {ActionStore, "store"}, {ActionIndices, "indices"}, {ActionFreeze, "freeze"}}
+	if p.moments.focus {
+		return []hint{{ActionOpen, "biography"}, {ActionYAML, "object"}, {ActionBack, "back"}, {ActionTop, "newest"}, {ActionFreeze, "freeze"}}
+	}
+	hints := []hint{{ActionOpen, "handler"}, {ActionQueue, "queue"}, {ActionStore, "store"}, {ActionIndices, "indices"}, {ActionFreeze, "freeze"}}
+	if p.left() < p.w {
+		hints = append(hints, hint{ActionNextPane, "just now"})
+	}
+	return hints
 }
 
-func (p *pipelineScreen) filter() string        { return p.handlers.text }
-func (p *pipelineScreen) setFilter(text string) { p.handlers.setFilter(text) }
+func (p *pipelineScreen) filter() string { return p.handlers.text }
+
+func (p *pipelineScreen) setFilter(text string) {
+	p.moments.turn(false)
+	p.handlers.setFilter(text)
+}
+
 func (p *pipelineScreen) status() string {
-	if p.handlers.text == "" {
+	switch {
+	case p.moments.focus:
+		return p.moments.status()
+	case p.handlers.text == "":
 		return "" // it is not a list in the first place
 	}
 	return p.handlers.status()
 }
 
-func (p *pipelineScreen) back() bool { return p.handlers.back() }
+func (p *pipelineScreen) back() bool {
+	if p.moments.focus {
+		p.moments.turn(false)
+		return true
+	}
+	return p.handlers.back()
+}
 
-func (p *pipelineScreen) wheel(n int) { p.handlers.scroll(n) }
+func (p *pipelineScreen) wheel(n int) {
+	if p.moments.focus {
+		p.moments.rows.scroll(n)
+		return
+	}
+	p.handlers.scroll(n)
+}
 
 func (p *pipelineScreen) click(x, y int) tea.Cmd {
-	if y == p.tableTop() && x < p.left() {
-		p.handlers.clickTitle(x, p.left(), p.handlers.columns())
+	row := y - p.tableTop() - 1
+	if row < -1 {
 		return nil
 	}
-	if x >= p.left() && y > p.tableTop() {
-		if key := p.moments.keyAt(y - p.tableTop() - 1); key != "" {
-			p.m.openPage(key, pageBiography)
+	was := p.moments.focus
+	if focus := x >= p.left(); focus != was {
+		p.moments.turn(focus)
+	}
+	if p.moments.focus {
+		if _, again := p.moments.rows.click(row); again && was {
+			return p.handle(ActionOpen)
 		}
 		return nil
 	}
-	if _, again := p.handlers.click(y - p.tableTop() - 1); again {
+	if row < 0 {
+		p.handlers.clickTitle(x, p.left(), p.handlers.columns())
+	} else if _, again := p.handlers.click(row); again && !was {
 		return p.handle(ActionOpen)
 	}
 	return nil
@@ -109,9 +193,10 @@ func (p *pipelineScreen) lines() []string {
 	detail := p.detail(t, s)
 	h, w := p.h-len(top), p.left()
 	p.handlers.setHeight(max(min(h-1-len(detail), p.handlers.matched), 1))
-	lower := append(p.handlers.draw(t, s, w), detail...)
+	lower := append(p.handlers.draw(t, s, w, !p.moments.focus), detail...)
 	lower = append(lower, p.requests(t, s, h-len(lower))...)
 	if lower = block(lower, w, h); w < p.w {
+		p.moments.rows.setHeight(h - 1)
 		lower = beside(lower, p.moments.lines(t, s, p.w-w, h))
 	}
 	return block(append(top, lower...), p.w, p.h)
