@@ -3,13 +3,13 @@ package store
 import "slices"
 
 // size is how many objects the bucket at that rank of the heap has.
-func (ix *index) size(rank uint32) int { return len(ix.buckets[ix.heap[rank]].members) }
+func (ix *index) size(rank uint32) int { return len(ix.buckets.at(ix.heap[rank]).members) }
 
 // swap exchanges two buckets in the heap.
 func (ix *index) swap(a, b uint32) {
 	ix.heap[a], ix.heap[b] = ix.heap[b], ix.heap[a]
-	ix.buckets[ix.heap[a]].rank = a
-	ix.buckets[ix.heap[b]].rank = b
+	ix.buckets.at(ix.heap[a]).rank = a
+	ix.buckets.at(ix.heap[b]).rank = b
 }
 
 // siftUp restores the heap after the bucket at that rank has grown. Buckets
@@ -46,34 +46,35 @@ func (ix *index) siftDown(rank uint32) {
 // settle lets memory follow what the index holds, not its peak. Nothing may hold
 // the number of a bucket or of a list across it.
 func (ix *index) settle() {
-	if wasteful(len(ix.heap), len(ix.buckets)) {
+	if wasteful(len(ix.heap), ix.buckets.n) {
 		ix.renumberBuckets()
 	}
-	if wasteful(len(ix.lists)-len(ix.idleLists), len(ix.lists)) {
+	if wasteful(ix.lists.n-len(ix.idleLists), ix.lists.n) {
 		ix.renumberLists()
 	}
 }
 
 // renumberBuckets gives the buckets in use numbers without gaps.
 func (ix *index) renumberBuckets() {
-	numbers := make([]uint32, len(ix.buckets))
-	buckets := make([]bucket, 0, 2*len(ix.heap))
-	values := make([]string, 0, 2*len(ix.heap))
+	numbers := make([]uint32, ix.buckets.n)
+	var buckets array[bucket]
+	var values array[string]
 	byValue := newTable(len(ix.heap))
 	for rank, old := range ix.heap {
-		n := uint32(len(buckets))
+		n, value := uint32(buckets.n), *ix.values.at(old)
 		numbers[old] = n
-		buckets, values = append(buckets, ix.buckets[old]), append(values, ix.values[old])
-		byValue.insert(byValue.hash(values[n]), n)
+		buckets.push(*ix.buckets.at(old))
+		values.push(value)
+		byValue.insert(byValue.hash(value), n)
 		ix.heap[rank] = n
 	}
-	for i := range ix.homes {
-		if home := &ix.homes[i]; home.bucket < several {
+	for pos := range uint32(ix.homes.n) {
+		if home := ix.homes.at(pos); home.bucket < several {
 			home.bucket = numbers[home.bucket]
 		}
 	}
-	for _, list := range ix.lists {
-		for i := range list {
+	for slot := range uint32(ix.lists.n) {
+		for i, list := 0, *ix.lists.at(slot); i < len(list); i++ {
 			list[i].bucket = numbers[list[i].bucket]
 		}
 	}
@@ -84,11 +85,11 @@ func (ix *index) renumberBuckets() {
 
 // renumberLists gives the lists in use slots without gaps.
 func (ix *index) renumberLists() {
-	lists := make([][]member, 0, 2*(len(ix.lists)-len(ix.idleLists)))
-	for i := range ix.homes {
-		if home := &ix.homes[i]; home.bucket == several {
-			lists = append(lists, ix.lists[home.place])
-			home.place = uint32(len(lists) - 1)
+	var lists array[[]member]
+	for pos := range uint32(ix.homes.n) {
+		if home := ix.homes.at(pos); home.bucket == several {
+			lists.push(*ix.lists.at(home.place))
+			home.place = uint32(lists.n - 1)
 		}
 	}
 	ix.lists, ix.idleLists = lists, nil

@@ -61,13 +61,14 @@ func (x *Indexer) AddIndex(ctx context.Context, name, expr string, fn cache.Inde
 	if x.indexLocked(name) != nil {
 		return ErrTaken
 	}
-	for pos, obj := range x.objects {
-		key := x.keys[pos]
+	for pos := range uint32(x.objects.n) {
+		key, obj := *x.keys.at(pos), *x.objects.at(pos)
 		a, ok := known[key]
 		if !ok || !identical(a.obj, obj) {
-			a.outcome = x.askOne(ix, key, obj)
+			a.outcome = outcome{}
+			x.askOne(ix, key, obj, &a.outcome)
 		}
-		ix.put(uint32(pos), key, &a.outcome)
+		ix.add(pos, key, &a.outcome)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -94,7 +95,9 @@ func (x *Indexer) askAll(ctx context.Context, ix *index, known map[string]answer
 		if changed%checkEvery == 0 && ctx.Err() != nil {
 			return changed, context.Cause(ctx)
 		}
-		known[key] = answer{objects[i], x.askOne(ix, key, objects[i])}
+		a := answer{obj: objects[i]}
+		x.askOne(ix, key, a.obj, &a.outcome)
+		known[key] = a
 		changed++
 	}
 	return changed, nil

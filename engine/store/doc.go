@@ -16,7 +16,7 @@
 // same way the last object moves into a position that is freed, so there are no
 // gaps. What an object was filed under is known from its home, so an update
 // compares the old value with the new one before anything else, and mostly ends
-// there.
+// there. Arrays are in pages (see array), so that growing moves nothing.
 //
 // A write has two steps. The writers' lock orders it among the writers, and the
 // index functions are called; then the readers' lock is taken and the change is
@@ -55,5 +55,5 @@
 // microseconds plus what has changed. Index functions are timed in one call of 64,
 // which costs two looks at the clock. An object takes 32 bytes and a slot of a
 // table (10 to 20), in every index 8 and 4 for each bucket it is in, besides the
-// buckets themselves; arrays have some room to grow.
+// buckets themselves.
 package store

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"k8s.io/client-go/tools/cache"
 )
@@ -50,8 +51,8 @@ type index struct {
 	// values[n] its value. Numbers in idle have empty buckets and values and
 	// wait to be used again.
 	byValue table
-	values  []string
-	buckets []bucket
+	values  array[string]
+	buckets array[bucket]
 	idle    []uint32
 	// latest is the bucket that an object joined last, if it is still in use.
 	latest uint32
@@ -60,8 +61,8 @@ type index struct {
 	// store. An object in several buckets has a list of its memberships, in the
 	// order in which the function returned the values; slots of lists in
 	// idleLists are nil and wait to be used again.
-	homes     []member
-	lists     [][]member
+	homes     array[member]
+	lists     array[[]member]
 	idleLists []uint32
 
 	// heap has the numbers of the buckets in use, none with more members than
@@ -89,48 +90,89 @@ type outcome struct {
 	err    error
 }
 
-// call asks the index function about obj. A panic becomes an error: foreign code
-// fails on one object, which is no reason for its neighbours to suffer.
+// fail makes the outcome that of a call that panicked. A panic becomes an error:
+// foreign code fails on one object, which is no reason for its neighbours to
+// suffer.
+func (o *outcome) fail(panicked any) {
+	*o = outcome{err: fmt.Errorf("index function panicked: %v", panicked)}
+}
+
+// contain, deferred, turns a panic into an outcome.
+func (o *outcome) contain() {
+	if r := recover(); r != nil {
+		o.fail(r)
+	}
+}
+
+// call asks the index function about obj for a reader.
 func (ix *index) call(obj any) (o outcome) {
-	defer func() {
-		if r := recover(); r != nil {
-			o = outcome{err: fmt.Errorf("index function panicked: %v", r)}
-		}
-	}()
+	defer o.contain()
 	o.values, o.err = ix.fn(obj)
 	return o
 }
 
-// put files the object at pos, which may be the one behind the last, under what
-// the function said about it.
-func (ix *index) put(pos uint32, key string, o *outcome) {
-	if int(pos) == len(ix.homes) {
-		ix.homes = append(ix.homes, member{bucket: nowhere})
-		ix.unindexed++
+// ask asks the index function about obj for a write, and sometimes looks at the
+// clock. It lets a panic through.
+func (ix *index) ask(obj any, o *outcome) {
+	if ix.cost.due() {
+		defer ix.cost.record(time.Now())
 	}
-	home := ix.homes[pos]
+	o.values, o.err = ix.fn(obj)
+}
+
+// askContained asks as ask does, and contains a panic.
+func (ix *index) askContained(obj any, o *outcome) {
+	defer o.contain()
+	ix.ask(obj, o)
+}
+
+// add files the object at pos, which is behind the last, under what the function
+// said about it.
+func (ix *index) add(pos uint32, key string, o *outcome) {
+	var home member
 	switch {
 	case o.err != nil:
-		ix.lastError = fmt.Sprintf("%s: %v", key, o.err)
-		if home.bucket != refused {
-			ix.takeOut(pos, key)
-			ix.homes[pos] = member{bucket: refused}
-			ix.unindexed--
-			ix.failing++
-		}
+		home = ix.refuse(key, o.err)
+	case len(o.values) == 0:
+		home.bucket = nowhere
+		ix.unindexed++
+	case len(o.values) == 1:
+		home, _ = ix.join(pos, key, o.values[0])
+	default:
+		home = ix.joinAll(pos, key, o.values)
+	}
+	ix.homes.push(home)
+}
+
+// refuse notes that the function failed on the object of that key, which is
+// nowhere, and returns where it is now.
+func (ix *index) refuse(key string, err error) member {
+	ix.lastError = fmt.Sprintf("%s: %v", key, err)
+	ix.failing++
+	return member{bucket: refused}
+}
+
+// put files the object at pos anew, under what the function said about it.
+func (ix *index) put(pos uint32, key string, o *outcome) {
+	home := ix.homes.at(pos)
+	switch {
+	case o.err != nil:
+		ix.takeOut(pos, key)
+		*home = ix.refuse(key, o.err)
+		ix.unindexed--
 	case len(o.values) == 0:
 		ix.takeOut(pos, key)
 	case len(o.values) == 1:
-		if home.bucket < several && ix.values[home.bucket] == o.values[0] {
+		if home.bucket < several && *ix.values.at(home.bucket) == o.values[0] {
 			return
 		}
 		ix.takeOut(pos, key)
-		ix.homes[pos], _ = ix.join(pos, key, o.values[0])
+		*home, _ = ix.join(pos, key, o.values[0])
 		ix.unindexed--
-	case home.bucket == several && ix.listHas(ix.lists[home.place], o.values):
+	case home.bucket == several && ix.listHas(*ix.lists.at(home.place), o.values):
 	default:
 		ix.takeOut(pos, key)
-		ix.homes[pos] = ix.joinAll(pos, key, o.values)
+		*home = ix.joinAll(pos, key, o.values)
 		ix.unindexed--
 	}
 	ix.settle()
@@ -139,7 +181,7 @@ func (ix *index) put(pos uint32, key string, o *outcome) {
 // listHas says whether the memberships are the values, in their order.
 func (ix *index) listHas(list []member, values []string) bool {
 	return slices.EqualFunc(list, values, func(m member, value string) bool {
-		return ix.values[m.bucket] == value
+		return *ix.values.at(m.bucket) == value
 	})
 }
 
@@ -165,31 +207,31 @@ func (ix *index) joinAll(pos uint32, key string, values []string) member {
 	if n := len(ix.idleLists); n > 0 {
 		slot := ix.idleLists[n-1]
 		ix.idleLists = ix.idleLists[:n-1]
-		ix.lists[slot] = list
+		*ix.lists.at(slot) = list
 		return member{several, slot}
 	}
-	ix.lists = append(ix.lists, list)
-	return member{several, uint32(len(ix.lists) - 1)}
+	ix.lists.push(list)
+	return member{several, uint32(ix.lists.n - 1)}
 }
 
 // takeOut takes the object at pos out of every bucket and leaves it nowhere.
 func (ix *index) takeOut(pos uint32, key string) {
-	home := ix.homes[pos]
+	home := ix.homes.at(pos)
 	switch home.bucket {
 	case nowhere:
 		return
 	case refused:
 		ix.failing--
 	case several:
-		for _, m := range ix.lists[home.place] {
+		for _, m := range *ix.lists.at(home.place) {
 			ix.leave(m, key)
 		}
-		ix.lists[home.place] = nil
+		*ix.lists.at(home.place) = nil
 		ix.idleLists = append(ix.idleLists, home.place)
 	default:
-		ix.leave(home, key)
+		ix.leave(*home, key)
 	}
-	ix.homes[pos] = member{bucket: nowhere}
+	*home = member{bucket: nowhere}
 	ix.unindexed++
 }
 
@@ -198,21 +240,21 @@ func (ix *index) takeOut(pos uint32, key string) {
 func (ix *index) remove(pos uint32, key string) {
 	ix.takeOut(pos, key)
 	ix.unindexed--
-	last := uint32(len(ix.homes) - 1)
+	last := uint32(ix.homes.n - 1)
 	if pos != last {
-		home := ix.homes[last]
+		home := *ix.homes.at(last)
 		switch home.bucket {
 		case nowhere, refused:
 		case several:
-			for _, m := range ix.lists[home.place] {
-				ix.buckets[m.bucket].members[m.place] = pos
+			for _, m := range *ix.lists.at(home.place) {
+				ix.buckets.at(m.bucket).members[m.place] = pos
 			}
 		default:
-			ix.buckets[home.bucket].members[home.place] = pos
+			ix.buckets.at(home.bucket).members[home.place] = pos
 		}
-		ix.homes[pos] = home
+		*ix.homes.at(pos) = home
 	}
-	ix.homes = ix.homes[:last]
+	ix.homes.pop()
 	ix.settle()
 }
 
@@ -221,7 +263,7 @@ func (ix *index) remove(pos uint32, key string) {
 // nothing else has joined in between: then it is the newest member.
 func (ix *index) join(pos uint32, key, value string) (member, bool) {
 	n := ix.bucketOf(value)
-	b := &ix.buckets[n]
+	b := ix.buckets.at(n)
 	place := uint32(len(b.members))
 	if place > 0 && b.members[place-1] == pos {
 		return member{}, false
@@ -237,11 +279,11 @@ func (ix *index) join(pos uint32, key, value string) (member, bool) {
 // none. Lists come in the order of their keys, so neighbours share namespaces and
 // owners: the bucket asked for last is tried first.
 func (ix *index) bucketOf(value string) uint32 {
-	if n := ix.latest; int(n) < len(ix.values) && ix.values[n] == value && len(ix.buckets[n].members) > 0 {
+	if n := ix.latest; int(n) < ix.values.n && *ix.values.at(n) == value && len(ix.buckets.at(n).members) > 0 {
 		return n
 	}
 	hash := ix.byValue.hash(value)
-	n, ok := ix.byValue.find(ix.values, hash, value)
+	n, ok := ix.byValue.find(&ix.values, hash, value)
 	if !ok {
 		n = ix.open(hash, value)
 	}
@@ -252,7 +294,7 @@ func (ix *index) bucketOf(value string) uint32 {
 // leave ends one membership. The bucket's last member takes the place, and a
 // bucket without members goes.
 func (ix *index) leave(m member, key string) {
-	b := &ix.buckets[m.bucket]
+	b := ix.buckets.at(m.bucket)
 	last := uint32(len(b.members) - 1)
 	if m.place != last {
 		moved := b.members[last]
@@ -272,11 +314,11 @@ func (ix *index) leave(m member, key string) {
 
 // membership returns the membership of the object at pos in the bucket.
 func (ix *index) membership(pos, bucket uint32) *member {
-	home := &ix.homes[pos]
+	home := ix.homes.at(pos)
 	if home.bucket == bucket {
 		return home
 	}
-	list := ix.lists[home.place]
+	list := *ix.lists.at(home.place)
 	for i := range list {
 		if list[i].bucket == bucket {
 			return &list[i]
@@ -292,10 +334,11 @@ func (ix *index) open(hash uint32, value string) uint32 {
 	if last := len(ix.idle) - 1; last >= 0 {
 		n = ix.idle[last]
 		ix.idle = ix.idle[:last]
-		ix.buckets[n], ix.values[n] = b, value
+		*ix.buckets.at(n), *ix.values.at(n) = b, value
 	} else {
-		n = uint32(len(ix.buckets))
-		ix.buckets, ix.values = append(ix.buckets, b), append(ix.values, value)
+		n = uint32(ix.buckets.n)
+		ix.buckets.push(b)
+		ix.values.push(value)
 	}
 	ix.byValue.insert(hash, n)
 	ix.heap = append(ix.heap, n)
@@ -306,14 +349,14 @@ func (ix *index) open(hash uint32, value string) uint32 {
 // close removes an empty bucket, so that values which come and go leave nothing
 // behind.
 func (ix *index) close(n uint32) {
-	b := &ix.buckets[n]
-	value := ix.values[n]
+	b := ix.buckets.at(n)
+	value := *ix.values.at(n)
 	ix.noteValue(n, value, false)
 	ix.byValue.remove(ix.byValue.hash(value), n)
 	rank, last := b.rank, uint32(len(ix.heap)-1)
 	if rank != last {
 		ix.heap[rank] = ix.heap[last]
-		ix.buckets[ix.heap[rank]].rank = rank
+		ix.buckets.at(ix.heap[rank]).rank = rank
 	}
 	ix.heap = ix.heap[:last]
 	if rank != last {
@@ -322,6 +365,6 @@ func (ix *index) close(n uint32) {
 		ix.siftUp(rank)
 		ix.siftDown(rank)
 	}
-	*b, ix.values[n] = bucket{}, ""
+	*b, *ix.values.at(n) = bucket{}, ""
 	ix.idle = append(ix.idle, n)
 }

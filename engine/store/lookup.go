@@ -37,8 +37,8 @@ func (x *Indexer) bucketLocked(name, value string) ([]uint32, error) {
 
 // members returns the positions of the objects under the value.
 func (ix *index) members(value string) []uint32 {
-	if n, ok := ix.byValue.get(ix.values, value); ok {
-		return ix.buckets[n].members
+	if n, ok := ix.byValue.get(&ix.values, value); ok {
+		return ix.buckets.at(n).members
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (ix *index) members(value string) []uint32 {
 func (x *Indexer) objectsLocked(positions []uint32) []any {
 	list := make([]any, len(positions))
 	for i, pos := range positions {
-		list[i] = x.objects[pos]
+		list[i] = *x.objects.at(pos)
 	}
 	return list
 }
@@ -80,7 +80,7 @@ func (x *Indexer) indexKeys(indexName, indexedValue string) ([]string, error) {
 	}
 	keys := make([]string, len(members))
 	for i, pos := range members {
-		keys[i] = x.keys[pos]
+		keys[i] = *x.keys.at(pos)
 	}
 	return keys, nil
 }
@@ -127,7 +127,7 @@ func (x *Indexer) ListIndexFuncValues(indexName string) []string {
 	}
 	values := make([]string, len(ix.heap))
 	for i, n := range ix.heap {
-		values[i] = ix.values[n]
+		values[i] = *ix.values.at(n)
 	}
 	return values
 }
@@ -168,9 +168,11 @@ func (x *Indexer) AddIndexers(newIndexers cache.Indexers) error {
 	added := make([]*index, 0, len(names))
 	for _, name := range names {
 		ix := newIndex(name, newIndexers[name])
-		for pos, obj := range x.objects {
-			o := x.askOne(ix, x.keys[pos], obj)
-			ix.put(uint32(pos), x.keys[pos], &o)
+		for pos := range uint32(x.objects.n) {
+			var o outcome
+			key := *x.keys.at(pos)
+			x.askOne(ix, key, *x.objects.at(pos), &o)
+			ix.add(pos, key, &o)
 		}
 		added = append(added, ix)
 	}

@@ -19,7 +19,7 @@ func (x *Indexer) BucketObjects(indexName, value string) (keys []string, objects
 	members := ix.members(value)
 	keys = make([]string, len(members))
 	for i, pos := range members {
-		keys[i] = x.keys[pos]
+		keys[i] = *x.keys.at(pos)
 	}
 	return keys, x.objectsLocked(members), nil
 }

@@ -15,7 +15,7 @@ func (x *Indexer) Vitals() inspect.StoreVitals {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return inspect.StoreVitals{
-		Objects:         len(x.objects),
+		Objects:         x.objects.n,
 		ResourceVersion: x.rv,
 		Added:           x.added,
 		Updated:         x.updated,
@@ -50,7 +50,7 @@ func (ix *index) vitals() inspect.IndexVitals {
 		Expr:      ix.expr,
 	}
 	if len(ix.heap) > 0 {
-		v.Largest, v.LargestObjects = ix.values[ix.heap[0]], ix.size(0)
+		v.Largest, v.LargestObjects = *ix.values.at(ix.heap[0]), ix.size(0)
 	}
 	return v
 }
@@ -60,7 +60,7 @@ func (ix *index) vitals() inspect.IndexVitals {
 func (x *Indexer) IndexValues(key string) []inspect.ObjectIndex {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	pos, ok := x.positions.get(x.keys, key)
+	pos, ok := x.positions.get(&x.keys, key)
 	if !ok {
 		return nil
 	}
@@ -73,19 +73,19 @@ func (x *Indexer) IndexValues(key string) []inspect.ObjectIndex {
 
 // valuesOf returns the values under which the object at pos is filed.
 func (ix *index) valuesOf(pos uint32) []string {
-	home := ix.homes[pos]
+	home := *ix.homes.at(pos)
 	switch home.bucket {
 	case nowhere, refused:
 		return []string{}
 	case several:
-		list := ix.lists[home.place]
+		list := *ix.lists.at(home.place)
 		values := make([]string, len(list))
 		for i, m := range list {
-			values[i] = ix.values[m.bucket]
+			values[i] = *ix.values.at(m.bucket)
 		}
 		return values
 	default:
-		return []string{ix.values[home.bucket]}
+		return []string{*ix.values.at(home.bucket)}
 	}
 }
 
@@ -186,13 +186,13 @@ func (x *Indexer) Buckets(indexName string, q inspect.BucketQuery) (inspect.Buck
 func (ix *index) listValues() []item {
 	items := make([]item, len(ix.heap))
 	for i, n := range ix.heap {
-		items[i] = item{ix.values[n], n}
+		items[i] = item{*ix.values.at(n), n}
 	}
 	return items
 }
 
 func (ix *index) row(n uint32) inspect.BucketRow {
-	return inspect.BucketRow{Value: ix.values[n], Objects: len(ix.buckets[n].members)}
+	return inspect.BucketRow{Value: *ix.values.at(n), Objects: len(ix.buckets.at(n).members)}
 }
 
 func (ix *index) pageByValue(shown []item, q inspect.BucketQuery) inspect.BucketPage {
@@ -212,7 +212,7 @@ func (ix *index) pageBySize(shown []item, q inspect.BucketQuery) inspect.BucketP
 	// The size above the rank by value in one number.
 	order := make([]uint64, len(shown))
 	for i, it := range shown {
-		size := uint64(len(ix.buckets[it.number].members))
+		size := uint64(len(ix.buckets.at(it.number).members))
 		page.Sizes = countSize(page.Sizes, size)
 		if q.Desc {
 			size = math.MaxUint32 - size
@@ -273,7 +273,7 @@ func (x *Indexer) BucketKeys(indexName, value string, q inspect.Query) (keys []s
 // findOpened returns the view of the bucket's keys and remembers that it was the
 // last to be used.
 func (ix *index) findOpened(value string) *view {
-	n, ok := ix.byValue.get(ix.values, value)
+	n, ok := ix.byValue.get(&ix.values, value)
 	if !ok {
 		return nil
 	}
@@ -289,14 +289,14 @@ func (ix *index) findOpened(value string) *view {
 // openLocked makes a view of the bucket's keys. The one that was not used for the
 // longest time makes room.
 func (x *Indexer) openLocked(ix *index, value string) *view {
-	n, ok := ix.byValue.get(ix.values, value)
+	n, ok := ix.byValue.get(&ix.values, value)
 	if !ok {
 		return nil
 	}
-	members := ix.buckets[n].members
+	members := ix.buckets.at(n).members
 	items := make([]item, len(members))
 	for i, pos := range members {
-		items[i] = item{text: x.keys[pos]}
+		items[i] = item{text: *x.keys.at(pos)}
 	}
 	if len(ix.opened) == maxOpened {
 		ix.opened = slices.Delete(ix.opened, 0, 1)

@@ -25,11 +25,11 @@ func (x *Indexer) Replace(objs []any, rv string) error {
 	defer x.mu.Unlock()
 	// Objects behind the first `before` positions are new and stay; of those
 	// before it, the ones that nobody named go.
-	before := len(x.objects)
+	before := x.objects.n
 	named := make([]bool, before)
 	for i := range ops {
 		op := &ops[i]
-		if pos, ok := x.positions.get(x.keys, op.Key); ok && int(pos) < before {
+		if pos, ok := x.positions.get(&x.keys, op.Key); ok && int(pos) < before {
 			named[pos] = true
 		}
 		x.applyLocked(op, x.said(i))
@@ -37,7 +37,7 @@ func (x *Indexer) Replace(objs []any, rv string) error {
 	// From the back, so that what moves into a freed position stays anyway.
 	for pos := before - 1; pos >= 0; pos-- {
 		if !named[pos] {
-			x.removeLocked(uint32(pos), x.positions.hash(x.keys[pos]))
+			x.removeLocked(uint32(pos), x.positions.hash(*x.keys.at(uint32(pos))))
 			x.deleted++
 		}
 	}

@@ -50,10 +50,10 @@ type Indexer struct {
 
 	// mu guards everything below it; writers hold writing as well.
 	mu sync.RWMutex
-	// objects[pos] is stored under keys[pos], and positions finds pos by key.
+	// The object at pos is stored under the key at pos, and positions finds pos by key.
 	// There are no gaps: the last object moves into a position that is freed.
-	objects   []any
-	keys      []string
+	objects   array[any]
+	keys      array[string]
 	positions table
 	// indices are in the order of their names.
 	indices []*index
@@ -106,25 +106,25 @@ func (x *Indexer) Get(obj any) (item any, exists bool, err error) {
 func (x *Indexer) GetByKey(key string) (item any, exists bool, err error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	pos, exists := x.positions.get(x.keys, key)
+	pos, exists := x.positions.get(&x.keys, key)
 	if !exists {
 		return nil, false, nil
 	}
-	return x.objects[pos], true, nil
+	return *x.objects.at(pos), true, nil
 }
 
 // List returns the objects, in no order.
 func (x *Indexer) List() []any {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return fresh(x.objects)
+	return x.objects.list()
 }
 
 // ListKeys returns the keys, in no order.
 func (x *Indexer) ListKeys() []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return fresh(x.keys)
+	return x.keys.list()
 }
 
 // Snapshot returns the keys and the objects of one moment: objects[i] is stored
@@ -132,7 +132,7 @@ func (x *Indexer) ListKeys() []string {
 func (x *Indexer) Snapshot() (keys []string, objects []any) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return fresh(x.keys), fresh(x.objects)
+	return x.keys.list(), x.objects.list()
 }
 
 // Objects returns what is stored under each of the keys at one moment, nil where
@@ -142,8 +142,8 @@ func (x *Indexer) Objects(keys []string) []any {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for i, key := range keys {
-		if pos, ok := x.positions.get(x.keys, key); ok {
-			objects[i] = x.objects[pos]
+		if pos, ok := x.positions.get(&x.keys, key); ok {
+			objects[i] = *x.objects.at(pos)
 		}
 	}
 	return objects
@@ -153,7 +153,7 @@ func (x *Indexer) Objects(keys []string) []any {
 func (x *Indexer) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return len(x.objects)
+	return x.objects.n
 }
 
 // fresh returns a copy that is the caller's own and never nil.

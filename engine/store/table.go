@@ -54,28 +54,28 @@ func full(taken, slots int) bool { return taken*5 > slots*4 }
 func (t *table) hash(text string) uint32 { return uint32(maphash.String(t.seed, text)) }
 
 // find returns the number of the text with that hash.
-func (t *table) find(texts []string, hash uint32, text string) (uint32, bool) {
+func (t *table) find(texts *array[string], hash uint32, text string) (uint32, bool) {
 	mask := uint32(len(t.slots) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
 		s := t.slots[i]
 		if s.number == vacant {
 			return 0, false
 		}
-		if s.hash == hash && texts[s.number] == text {
+		if s.hash == hash && *texts.at(s.number) == text {
 			return s.number, true
 		}
 	}
 }
 
 // get returns the number of the text.
-func (t *table) get(texts []string, text string) (uint32, bool) {
+func (t *table) get(texts *array[string], text string) (uint32, bool) {
 	return t.find(texts, t.hash(text), text)
 }
 
 // insert adds a number whose text is not in the table.
 func (t *table) insert(hash, number uint32) {
 	if full(t.taken+1, len(t.slots)) {
-		t.grow()
+		t.resize(2 * len(t.slots))
 	}
 	t.taken++
 	place(t.slots, slot{hash, number})
@@ -91,8 +91,8 @@ func place(slots []slot, s slot) {
 	slots[i] = s
 }
 
-func (t *table) grow() {
-	slots := vacantSlots(2 * len(t.slots))
+func (t *table) resize(n int) {
+	slots := vacantSlots(n)
 	for _, s := range t.slots {
 		if s.number != vacant {
 			place(slots, s)
@@ -128,4 +128,7 @@ func (t *table) remove(hash, number uint32) {
 	}
 	t.slots[gap].number = vacant
 	t.taken--
+	if wasteful(t.taken, len(t.slots)) {
+		t.resize(len(t.slots) / 2)
+	}
 }

@@ -55,12 +55,12 @@ func (x *Indexer) verifyStep(check *inspect.IndexCheck, keys []string) (done int
 		return 0, false
 	}
 	for began := time.Now(); done < min(len(keys), stepObjects) && (done == 0 || time.Since(began) < stepTime); done++ {
-		pos, ok := x.positions.get(x.keys, keys[done])
+		pos, ok := x.positions.get(&x.keys, keys[done])
 		if !ok {
 			continue // gone
 		}
 		check.Objects++
-		if wrong := ix.verify(pos, x.objects[pos]); wrong != nil {
+		if wrong := ix.verify(pos, *x.objects.at(pos)); wrong != nil {
 			check.Wrong++
 			if wrong.Key = keys[done]; len(check.Examples) < maxExamples {
 				check.Examples = append(check.Examples, *wrong)
@@ -74,7 +74,7 @@ func (x *Indexer) verifyStep(check *inspect.IndexCheck, keys []string) (done int
 // says of it now; nil if that is the same.
 func (ix *index) verify(pos uint32, obj any) *inspect.IndexMismatch {
 	indexed, now := ix.valuesOf(pos), ix.call(obj)
-	failed := ix.homes[pos].bucket == refused
+	failed := ix.homes.at(pos).bucket == refused
 	switch {
 	case failed && now.err != nil:
 		return nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -68,12 +67,12 @@ func (x *Indexer) Apply(ops []Op) {
 // keeps says whether the write repeats what is stored. Not if an index refused
 // the object, which may get in this time. writing is held.
 func (x *Indexer) keeps(op *Op) bool {
-	pos, exists := x.positions.get(x.keys, op.Key)
-	if !exists || !identical(x.objects[pos], op.Object) {
+	pos, exists := x.positions.get(&x.keys, op.Key)
+	if !exists || !identical(*x.objects.at(pos), op.Object) {
 		return false
 	}
 	for _, ix := range x.indices {
-		if ix.homes[pos].bucket == refused {
+		if ix.homes.at(pos).bucket == refused {
 			return false
 		}
 	}
@@ -92,10 +91,10 @@ func (x *Indexer) applyLocked(op *Op, outcomes []outcome) {
 		return
 	}
 	hash := x.positions.hash(op.Key)
-	pos, exists := x.positions.find(x.keys, hash, op.Key)
+	pos, exists := x.positions.find(&x.keys, hash, op.Key)
 	op.Old, op.Existed, op.Unchanged, op.Err = nil, exists, false, nil
 	if exists {
-		op.Old = x.objects[pos]
+		op.Old = *x.objects.at(pos)
 	}
 	switch {
 	case op.Delete:
@@ -115,66 +114,66 @@ func (x *Indexer) applyLocked(op *Op, outcomes []outcome) {
 	default:
 		x.updated++
 	}
-	key := op.Key
-	if exists {
-		x.objects[pos] = op.Object
-		key = x.keys[pos]
-	} else {
-		pos = uint32(len(x.objects))
-		x.objects = append(x.objects, op.Object)
-		x.keys = append(x.keys, key)
-		x.positions.insert(hash, pos)
+	if !exists {
+		x.addLocked(op, hash, outcomes)
+		return
 	}
+	*x.objects.at(pos) = op.Object
+	key := *x.keys.at(pos)
 	for i, ix := range x.indices {
 		ix.put(pos, key, &outcomes[i])
+	}
+}
+
+// addLocked stores the object under its key, which has that hash and is new.
+func (x *Indexer) addLocked(op *Op, hash uint32, outcomes []outcome) {
+	pos := uint32(x.objects.n)
+	x.objects.push(op.Object)
+	x.keys.push(op.Key)
+	x.positions.insert(hash, pos)
+	for i, ix := range x.indices {
+		ix.add(pos, op.Key, &outcomes[i])
 	}
 }
 
 // removeLocked removes the object at pos, whose key has that hash; the last one
 // moves there.
 func (x *Indexer) removeLocked(pos, hash uint32) {
-	key := x.keys[pos]
+	key := *x.keys.at(pos)
 	for _, ix := range x.indices {
 		ix.remove(pos, key)
 	}
 	x.positions.remove(hash, pos)
-	last := uint32(len(x.objects) - 1)
+	last := uint32(x.objects.n - 1)
 	if pos != last {
-		x.objects[pos], x.keys[pos] = x.objects[last], x.keys[last]
-		x.positions.rename(x.positions.hash(x.keys[pos]), last, pos)
+		moved := *x.keys.at(last)
+		*x.objects.at(pos), *x.keys.at(pos) = *x.objects.at(last), moved
+		x.positions.rename(x.positions.hash(moved), last, pos)
 	}
-	x.objects[last], x.keys[last] = nil, ""
-	x.objects, x.keys = x.objects[:last], x.keys[:last]
-	if wasteful(len(x.objects), cap(x.objects)) {
-		x.shrinkLocked()
-	}
-}
-
-// shrinkLocked gives back the memory of a store that was much larger once.
-func (x *Indexer) shrinkLocked() {
-	x.objects, x.keys = tightened(x.objects), tightened(x.keys)
-	x.positions = newTable(len(x.keys))
-	for pos, key := range x.keys {
-		x.positions.insert(x.positions.hash(key), uint32(pos))
-	}
-	for _, ix := range x.indices {
-		ix.homes = tightened(ix.homes)
-	}
+	x.objects.pop()
+	x.keys.pop()
 }
 
 // ask fills scratch with what every index says about every object of the batch.
 // writing is held, mu is not: this is where foreign code runs.
 func (x *Indexer) ask(ops []Op) {
-	x.scratch = slices.Grow(x.scratch, len(ops)*len(x.indices))
+	n := len(ops) * len(x.indices)
+	x.scratch = slices.Grow(x.scratch, n)[:n]
 	for i := range ops {
 		op := &ops[i]
 		op.kept = op.Repeats && x.keeps(op)
-		for _, ix := range x.indices {
-			var o outcome
-			if op.Object != nil && !op.Delete && !op.kept {
-				o = x.askOne(ix, op.Key, op.Object)
+		if op.Object == nil || op.Delete || op.kept {
+			continue
+		}
+		said := x.said(i)
+		if x.opts.IndexFailure == Crash {
+			for at, ix := range x.indices {
+				x.askOne(ix, op.Key, op.Object, &said[at])
 			}
-			x.scratch = append(x.scratch, o)
+			continue
+		}
+		for at := 0; at < len(said); {
+			at = x.askFrom(at, op.Object, said)
 		}
 	}
 }
@@ -185,29 +184,33 @@ func (x *Indexer) said(i int) []outcome {
 	return x.scratch[i*width : (i+1)*width]
 }
 
-// askOne asks one index about the object stored under key, and sometimes looks at
-// the clock.
-func (x *Indexer) askOne(ix *index, key string, obj any) outcome {
-	if !ix.cost.due() {
-		return x.callOne(ix, key, obj)
+// askFrom asks the indices about obj, beginning with number at, until one panics,
+// and returns the number of the one to go on with. One deferred call for all
+// costs a third of one for each.
+func (x *Indexer) askFrom(at int, obj any, said []outcome) (next int) {
+	next = at
+	defer func() {
+		if r := recover(); r != nil {
+			said[next].fail(r)
+			next++
+		}
+	}()
+	for ; next < len(said); next++ {
+		x.indices[next].ask(obj, &said[next])
 	}
-	began := time.Now()
-	o := x.callOne(ix, key, obj)
-	ix.cost.record(began)
-	return o
+	return next
 }
 
-// callOne asks one index about the object stored under key. Where failures are not
+// askOne asks one index about the object stored under key. Where failures are not
 // contained, they panic.
-func (x *Indexer) callOne(ix *index, key string, obj any) outcome {
+func (x *Indexer) askOne(ix *index, key string, obj any, o *outcome) {
 	if ix.contained || x.opts.IndexFailure == Contain {
-		return ix.call(obj)
+		ix.askContained(obj, o)
+		return
 	}
-	values, err := ix.fn(obj)
-	if err != nil {
-		panic(fmt.Errorf("unable to calculate the values of %q for index %q: %w", key, ix.name, err))
+	if ix.ask(obj, o); o.err != nil {
+		panic(fmt.Errorf("unable to calculate the values of %q for index %q: %w", key, ix.name, o.err))
 	}
-	return outcome{values: values}
 }
 
 // The largest scratch to keep for the next batch.
@@ -260,9 +263,9 @@ func (x *Indexer) advanceLocked(obj any) {
 
 // write makes one write as client-go's store does: the object's resource version,
 // even an empty one, becomes the store's.
-func (x *Indexer) write(op Op) {
-	ops := [1]Op{op}
-	x.writeAll(ops[:], op.Object)
+func (x *Indexer) write(key string, obj any, remove bool) {
+	ops := [1]Op{{Key: key, Object: obj, Delete: remove}}
+	x.writeAll(ops[:], obj)
 }
 
 // writeAll makes the writes as one change and takes the resource version of the
@@ -293,7 +296,7 @@ func (x *Indexer) Update(obj any) error {
 	if err != nil {
 		return err
 	}
-	x.write(Op{Key: key, Object: obj})
+	x.write(key, obj, false)
 	return nil
 }
 
@@ -318,7 +321,7 @@ func (x *Indexer) Delete(obj any) error {
 	if err != nil {
 		return err
 	}
-	x.write(Op{Key: key, Object: obj, Delete: true})
+	x.write(key, obj, true)
 	return nil
 }
 
