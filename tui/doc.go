@@ -17,6 +17,8 @@
 //     move and a stuck watch is seen to age.
 //   - If the user moves, then what has to be read for it is read at once, in
 //     place of what was being waited for.
+//   - If something was drawn, then it is written within 2 ms. If nothing happens,
+//     then next to nothing wakes: see pulse.
 //   - If something may wait, then it does so in a command: Update and View only
 //     copy and draw.
 //   - If a line that was typed is wrong, then nothing is done, and it stays with

@@ -123,6 +123,7 @@ type Model struct {
 	counts  [screenCount]int
 	content string
 	dirty   bool
+	pulse   *pulse // of the writer; nil without a terminal
 }
 
 // span is the cells of a tab.
@@ -221,6 +222,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if len(m.wanted) > 0 {
 		cmd = tea.Batch(cmd, m.fetchNames())
 	}
+	m.pulse.beat()
 	return m, cmd
 }
 

@@ -53,11 +53,6 @@ type Options struct {
 // it is on screen.
 func Run(ctx context.Context, o Options) error { return run(ctx, o) }
 
-// writesPerSecond is how often what was drawn is written to the terminal. The
-// writer wakes for each, changes or not: at 120 that alone is a hundredth of a
-// core. At 75 a key's answer waits 13 ms for it at most.
-const writesPerSecond = 75
-
 func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends what is still being read
@@ -73,7 +68,10 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	if p, ok := profile(o.Color, os.Getenv); ok {
 		options = append(options, tea.WithColorProfile(p))
 	}
-	_, err := tea.NewProgram(m, options...).Run()
+	program := tea.NewProgram(m, options...)
+	m.pulse = newPulse(program)
+	defer m.pulse.end()
+	_, err := program.Run()
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted):
 		return nil
