@@ -244,11 +244,7 @@ func (c *core) endTurn(failed []Entry) (dropped []Entry) {
 	c.applying = false
 	dropped = c.contents.settleLocked(failed)
 	c.inFlight = 0
-	clear(c.batch)
-	c.batch = c.batch[:0]
-	if cap(c.batch) > keepEntries {
-		c.batch = nil
-	}
+	c.batch = emptied(c.batch)
 	c.peak = max(c.peak, c.waiting)
 	c.checkSyncedLocked()
 	c.turn = false
@@ -288,11 +284,16 @@ func forget[T any](keys *map[string]*T, widest *int, flight *[]*T, done int, key
 			free(t)
 		}
 	}
-	clear(*flight)
-	*flight = (*flight)[:0]
-	if cap(*flight) > keepEntries {
-		*flight = nil
+	*flight = emptied(*flight)
+}
+
+// emptied returns s without what it held, to be used again unless it is large.
+func emptied[T any](s []T) []T {
+	clear(s)
+	if cap(s) > keepEntries {
+		return nil
 	}
+	return s[:0]
 }
 
 // markFailedLocked marks in batch what process could not apply and returns what

@@ -2,6 +2,7 @@ package deltafifo
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -21,21 +22,28 @@ var (
 type DeltaFIFO struct {
 	core
 
-	// items holds every key that waits or is in flight, and no other.
+	// items holds every key that waits or is in flight, and no other, but for
+	// those slots of run that have none.
 	items map[string]*item
 	// order holds the items that wait, the next to be popped first: those that
 	// were put back, then the others in the order of their first delta.
 	order ring[*item]
-	// flight holds the items in flight, in the order of batch.
-	flight []*item
+	// run is what waits, and is in flight, of what came as one; its place among
+	// the rows that wait is after the first run.before of order.
+	run run
+	// flight holds what is in flight, a row for each key, in the order of batch.
+	flight []flying
+	// landed is where a batch's items are gathered that end with it; empty, and
+	// kept to be used again.
+	landed []*item
 	// compressed counts the deltas that took another's place.
 	compressed uint64
 	// bookmarks wait for their position: each is popped when everything before
 	// it has been. Their positions increase.
 	bookmarks ring[bookmark]
-	// unordered says how many items at the head of order may have a first delta
-	// that is younger than the next item's: keys that were put back, or popped
-	// in part. From there on first deltas only get younger.
+	// unordered says how many rows at the head may have a first delta that is
+	// younger than the next row's: keys that were put back, or popped in part.
+	// From there on first deltas only get younger.
 	unordered int
 	// epoch counts Replaces.
 	epoch uint64
@@ -48,7 +56,8 @@ type DeltaFIFO struct {
 type item struct {
 	key string
 	// waiting holds the deltas, the oldest first. queued says that the item is
-	// in order; whenever the lock is free, that is whether waiting has some.
+	// in order or in run; whenever the lock is free, that is whether waiting has
+	// some.
 	waiting []delta
 	queued  bool
 	// flight counts the key's deltas in flight, at batch[newest] and before it.
@@ -60,7 +69,14 @@ type item struct {
 	initial, flightInitial bool
 }
 
-// bookmark is a bookmark that waits before the item at position.
+// flying is a key in flight. item is nil for a slot of the run that has none;
+// batch[newest] is then its one delta.
+type flying struct {
+	item   *item
+	newest int
+}
+
+// bookmark is a bookmark that waits before the row at position.
 type bookmark struct {
 	delta
 	position int64
@@ -91,7 +107,7 @@ func (q *DeltaFIFO) Delete(obj any) error { return q.enqueue(q.arriving(cache.De
 // existsLocked says whether there is something that a deletion of key could
 // delete. If the store can't say, there may be.
 func (q *DeltaFIFO) existsLocked(key string) bool {
-	if q.items[key] != nil {
+	if q.pendingLocked(key) {
 		return true
 	}
 	if q.KnownObjects == nil {
@@ -130,10 +146,14 @@ func (q *DeltaFIFO) Replace(list []any, rv string) error {
 	defer q.leave()
 	cause := q.replaceCauseLocked()
 	q.epoch++
-	q.growLocked(len(keys))
-	for i, key := range keys {
-		it := q.enqueueLocked(key, delta{Delta: cache.Delta{Type: cache.Replaced, Object: objects[i]}, arrived: now, cause: cause})
-		it.epoch = q.epoch
+	q.spreadLocked()
+	if idle := len(q.items) == 0; idle && failed == nil && strictlyIncreasing(keys) {
+		if q.Options.Transformer == nil {
+			objects = slices.Clone(objects) // the caller's own
+		}
+		q.appendRunLocked(cache.Replaced, keys, objects, now, cause)
+	} else {
+		q.listLocked(keys, objects, now, cause)
 	}
 	if failed != nil {
 		return failed
@@ -155,8 +175,17 @@ func (q *DeltaFIFO) Replace(list []any, rv string) error {
 	return nil
 }
 
+// listLocked enqueues a Replaced delta for each key.
+func (q *DeltaFIFO) listLocked(keys []string, objects []any, now time.Duration, cause inspect.Cause) {
+	q.growLocked(len(keys))
+	for i, key := range keys {
+		it := q.enqueueLocked(key, delta{Delta: cache.Delta{Type: cache.Replaced, Object: objects[i]}, arrived: now, cause: cause})
+		it.epoch = q.epoch
+	}
+}
+
 // buryLocked enqueues a tombstone for every key that the Replace of this epoch
-// did not list.
+// did not list. If there is a run, it is what that Replace listed.
 func (q *DeltaFIFO) buryLocked(now time.Duration, cause inspect.Cause) {
 	bury := func(key string, last any) {
 		q.enqueueLocked(key, delta{
@@ -172,16 +201,16 @@ func (q *DeltaFIFO) buryLocked(now time.Duration, cause inspect.Cause) {
 			bury(it.key, last.Object)
 		}
 	}
-	for _, it := range q.flight {
-		if last := &q.batch[it.newest]; !it.queued && last.Type != cache.Deleted {
-			bury(it.key, last.Object)
+	for _, f := range q.flight {
+		if last := &q.batch[f.newest]; !f.item.queued && last.Type != cache.Deleted {
+			bury(f.item.key, last.Object)
 		}
 	}
 	if q.KnownObjects == nil {
 		return
 	}
 	for _, key := range q.KnownObjects.ListKeys() {
-		if q.items[key] != nil {
+		if q.pendingLocked(key) {
 			continue // listed, or buried, or its deletion is in flight
 		}
 		// A lookup that fails leaves a tombstone without a last state.
@@ -201,11 +230,13 @@ func (q *DeltaFIFO) startLocked() {
 	for i := range q.order.len() {
 		(*q.order.at(i)).initial = true
 	}
-	q.unapplied = q.order.len()
+	q.run.initial = !q.run.over()
+	q.unapplied = q.rowsWaitingLocked()
 	q.populateLocked()
 }
 
-// snapshotter is a store that can list its keys and objects at once.
+// snapshotter is a store that can list its keys and objects at once, in slices
+// that are the caller's own.
 type snapshotter interface {
 	Snapshot() (keys []string, objects []any)
 }
@@ -225,18 +256,18 @@ func (q *DeltaFIFO) Resync() error {
 		q.appendToLocked(q.itemLocked(key), delta{Delta: cache.Delta{Type: cache.Sync, Object: obj}, arrived: now, cause: inspect.CauseResync})
 	}
 	if store, ok := q.KnownObjects.(snapshotter); ok {
-		keys, objects := store.Snapshot()
-		idle := len(q.items) == 0
-		q.growLocked(len(keys))
+		keys, objects := q.idleLocked(store.Snapshot())
+		if q.run.over() {
+			q.appendRunLocked(cache.Sync, keys, objects, now, inspect.CauseResync)
+			return nil
+		}
 		for i, key := range keys {
-			if idle || q.items[key] == nil {
-				sync(key, objects[i])
-			}
+			sync(key, objects[i])
 		}
 		return nil
 	}
 	for _, key := range q.KnownObjects.ListKeys() {
-		if q.items[key] != nil {
+		if q.pendingLocked(key) {
 			continue
 		}
 		if obj, exists, err := q.KnownObjects.GetByKey(key); exists && err == nil {
@@ -244,6 +275,23 @@ func (q *DeltaFIFO) Resync() error {
 		}
 	}
 	return nil
+}
+
+// idleLocked returns those of the keys, and their objects, for which nothing
+// waits or is in flight. It works in its arguments.
+func (q *DeltaFIFO) idleLocked(keys []string, objects []any) ([]string, []any) {
+	if len(q.items) == 0 && q.run.over() {
+		return keys, objects
+	}
+	n := 0
+	for i, key := range keys {
+		if !q.pendingLocked(key) {
+			keys[n], objects[n] = key, objects[i]
+			n++
+		}
+	}
+	clear(objects[n:])
+	return keys[:n], objects[:n]
 }
 
 // Bookmark enqueues that everything up to resource version rv has been
@@ -256,7 +304,7 @@ func (q *DeltaFIFO) Bookmark(rv string) error {
 }
 
 func (q *DeltaFIFO) bookmarkLocked(d delta) {
-	b := bookmark{delta: d, position: q.head + int64(q.order.len())}
+	b := bookmark{delta: d, position: q.head + int64(q.rowsWaitingLocked())}
 	if n := q.bookmarks.len(); n > 0 && q.bookmarks.at(n-1).position == b.position {
 		*q.bookmarks.at(n - 1) = b
 		return
@@ -267,7 +315,7 @@ func (q *DeltaFIFO) bookmarkLocked(d delta) {
 // enqueueLocked appends d to what waits for key. Two deletions in a row are one;
 // the one that knows the final state is kept.
 func (q *DeltaFIFO) enqueueLocked(key string, d delta) *item {
-	it := q.items[key]
+	it := q.pendingItemLocked(key)
 	if it == nil {
 		it = q.itemLocked(key)
 	} else if d.Type == cache.Deleted && q.deletedLocked(it, d) || q.Compress && q.compressLocked(it, d) {

@@ -30,6 +30,12 @@
 //	    ▼
 //	applied, or put back at the head
 //
+// What a Resync brings, and a Replace that finds a DeltaFIFO idle, is one delta
+// each for many keys that have nothing else. It is kept as it came, as a run that
+// stands in the order with a place for each key; a key leaves it for an item of
+// its own when something more comes for it, in its place. From outside the two
+// can't be told apart.
+//
 // The lock is not held while a batch is processed, so the reflector goes on
 // enqueueing. What has been popped and is not yet applied is in flight, and
 // stands for its key as if it still waited: an object that was popped as added
@@ -69,9 +75,11 @@
 //
 // Cost: enqueueing is O(1); one map lookup, no allocation but the key. Enqueue
 // takes the lock and looks at the clock once for 32 deltas. Replace
-// and Resync are linear in the list, the queue and the store. Vitals, Waiting a
+// and Resync are linear in the list, the queue and the store. The first that
+// comes while there is a run makes an index of its keys, some 50 ns each; without
+// it a Resync costs some 10 ns a key, and taking it out again 30. Vitals, Waiting a
 // key, and a Page without a filter do not depend on the length of the queue. A
 // Page with a filter looks at every waiting key, about 100 ns each, and holds
 // the lock for a few thousand of them at a time. A waiting key with one delta
-// takes about 170 bytes besides the object and the key.
+// takes about 170 bytes besides the object and the key, in a run 32.
 package deltafifo

@@ -157,12 +157,20 @@ func (q *DeltaFIFO) checkOrderLocked() error {
 			queued++
 		}
 	}
-	if deltas != q.waiting || queued != q.order.len() || startup != q.unapplied {
-		return fmt.Errorf("%d deltas on %d keys, %d of the startup batch; counted %d, %d, %d",
-			deltas, queued, startup, q.waiting, q.order.len(), q.unapplied)
+	slots, err := q.checkRunLocked()
+	if err != nil {
+		return fmt.Errorf("run: %w", err)
 	}
-	if q.unordered > q.order.len() {
-		return fmt.Errorf("%d of %d items are not in order", q.unordered, q.order.len())
+	if q.run.initial {
+		startup += slots.flying + slots.waiting
+	}
+	deltas, queued = deltas+slots.waiting, queued+slots.waiting
+	if deltas != q.waiting || queued != q.rowsWaitingLocked() || startup != q.unapplied {
+		return fmt.Errorf("%d deltas on %d keys, %d of the startup batch; counted %d, %d, %d",
+			deltas, queued, startup, q.waiting, q.rowsWaitingLocked(), q.unapplied)
+	}
+	if q.unordered > q.rowsWaitingLocked() {
+		return fmt.Errorf("%d of %d rows are not in order", q.unordered, q.rowsWaitingLocked())
 	}
 	if err := q.order.check(); err != nil {
 		return fmt.Errorf("order: %w", err)
@@ -171,8 +179,14 @@ func (q *DeltaFIFO) checkOrderLocked() error {
 		return fmt.Errorf("bookmarks: %w", err)
 	}
 	oldest, ok := q.oldestLocked()
-	for i := range q.order.len() {
-		it := *q.order.at(i)
+	for i := range q.rowsWaitingLocked() {
+		it, _ := q.rowLocked(i)
+		if it == nil {
+			if !ok || q.run.arrived < oldest {
+				return fmt.Errorf("the slot at %d is older than the oldest", i)
+			}
+			continue
+		}
 		if q.items[it.key] != it || !it.queued {
 			return fmt.Errorf("position %d holds %q, which does not wait", i, it.key)
 		}
@@ -182,8 +196,8 @@ func (q *DeltaFIFO) checkOrderLocked() error {
 	}
 	for i := range q.bookmarks.len() {
 		b := q.bookmarks.at(i)
-		if b.position < q.head || b.position > q.head+int64(q.order.len()) {
-			return fmt.Errorf("bookmark at %d, queue from %d, %d long", b.position, q.head, q.order.len())
+		if b.position < q.head || b.position > q.head+int64(q.rowsWaitingLocked()) {
+			return fmt.Errorf("bookmark at %d, queue from %d, %d long", b.position, q.head, q.rowsWaitingLocked())
 		}
 		if i > 0 && b.position <= q.bookmarks.at(i-1).position {
 			return fmt.Errorf("bookmarks %d and %d are not in order", i-1, i)
@@ -192,9 +206,86 @@ func (q *DeltaFIFO) checkOrderLocked() error {
 	return nil
 }
 
+// slots counts those of a run that have no item.
+type slots struct{ flying, waiting int }
+
+func (q *DeltaFIFO) checkRunLocked() (s slots, err error) {
+	r := &q.run
+	if r.over() {
+		if len(r.keys) > 0 || r.objects != nil || r.items != nil || r.index != nil || r.initial {
+			return s, fmt.Errorf("is over and holds on to %+v", r)
+		}
+		return s, nil
+	}
+	if r.landed > r.next || r.next > len(r.keys) || len(r.objects) != len(r.keys) || r.before < 0 || r.waiting() > 0 && r.before > q.order.len() {
+		return s, fmt.Errorf("landed %d, next %d of %d, behind %d of %d", r.landed, r.next, len(r.keys), r.before, q.order.len())
+	}
+	seen := map[string]bool{}
+	for i, key := range r.keys {
+		it := r.at(i)
+		switch {
+		case i < r.landed:
+			if r.objects[i] != nil || it != nil {
+				return s, fmt.Errorf("slot %d has landed and holds on to something", i)
+			}
+			continue
+		case i < r.next:
+			f := q.flight[r.flying+i-r.landed]
+			if q.batch[f.newest].Key != key {
+				return s, fmt.Errorf("slot %d is %q, in flight %q", i, key, q.batch[f.newest].Key)
+			}
+			if f.item == nil {
+				s.flying++
+			}
+		case it == nil:
+			s.waiting++
+			if q.items[key] != nil {
+				return s, fmt.Errorf("slot %d, %q, has an item elsewhere", i, key)
+			}
+		case q.items[key] != it || !it.queued:
+			return s, fmt.Errorf("slot %d, %q, has an item that is not its key's", i, key)
+		}
+		if seen[key] {
+			return s, fmt.Errorf("%q is there twice", key)
+		}
+		seen[key] = true
+	}
+	for key, i := range r.index {
+		if r.keys[i] != key {
+			return s, fmt.Errorf("%q is to be found at %d, where %q is", key, i, r.keys[i])
+		}
+	}
+	return s, nil
+}
+
+// Spread gives every waiting key an item, as if there were no runs.
+func (q *DeltaFIFO) Spread() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.spreadLocked()
+}
+
+// InRun returns how many keys wait or are in flight in a run, with an item or
+// without.
+func (q *DeltaFIFO) InRun() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.run.keys) - q.run.landed
+}
+
 func (q *DeltaFIFO) checkFlightLocked() error {
 	flying := 0
-	for _, it := range q.flight {
+	for n, f := range q.flight {
+		it := f.item
+		if it == nil {
+			if slot := q.run.landed + n - q.run.flying; slot < q.run.landed || slot >= q.run.next || q.run.keys[slot] != q.batch[f.newest].Key {
+				return fmt.Errorf("row %d in flight is %q, which is not slot %d of the run", n, q.batch[f.newest].Key, slot)
+			}
+			continue
+		}
+		if f.newest != it.newest {
+			return fmt.Errorf("%q is in flight up to %d and up to %d", it.key, f.newest, it.newest)
+		}
 		if q.items[it.key] != it || it.flight == 0 {
 			return fmt.Errorf("%q is among those in flight, with %d deltas", it.key, it.flight)
 		}
@@ -258,7 +349,8 @@ func (q *DeltaFIFO) FilteredPage(query inspect.QueueQuery, match func(string) bo
 func (q *DeltaFIFO) ForgetInFlight() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, it := range q.flight {
+	for _, f := range q.flight {
+		it := f.item
 		it.flight, it.newest = 0, 0
 		if it.flightInitial {
 			it.flightInitial = false

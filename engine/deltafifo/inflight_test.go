@@ -301,6 +301,9 @@ func interleave(t *rapid.T) {
 		failing: rapid.Bool().Draw(t, "failing"), inOrder: rapid.Bool().Draw(t, "in order"),
 	}
 	o := deltafifo.Options{KnownObjects: x.store}
+	if rapid.Bool().Draw(t, "at once") {
+		o.KnownObjects = atOnce{x.store}
+	}
 	if x.inOrder {
 		x.q = deltafifo.NewInOrder(o)
 	} else {
@@ -329,7 +332,7 @@ func TestReflectorConsumerAndReadersAtOnce(t *testing.T) {
 	for _, inOrder := range []bool{false, true} {
 		t.Run(fmt.Sprintf("inorder=%v", inOrder), func(t *testing.T) {
 			store, truth := newKnown(), newServer()
-			o := deltafifo.Options{KnownObjects: store, BackPressureAt: 8}
+			o := deltafifo.Options{KnownObjects: atOnce{store}, BackPressureAt: 8}
 			var q queue = deltafifo.New(o)
 			if inOrder {
 				q = deltafifo.NewInOrder(o)

@@ -28,6 +28,8 @@ func (q *DeltaFIFO) Waiting(keys []string) []int {
 	for i, key := range keys {
 		if it := q.items[key]; it != nil {
 			counts[i] = len(it.waiting) + it.flight
+		} else if q.pendingLocked(key) {
+			counts[i] = 1 // a slot of the run
 		}
 	}
 	return counts
@@ -43,25 +45,41 @@ func (q *DeltaFIFO) Page(now time.Time, query inspect.QueueQuery) inspect.QueueP
 	return q.page(now, query, 0)
 }
 
-func (q *DeltaFIFO) rowsLocked() (flying, waiting int) { return len(q.flight), q.order.len() }
+func (q *DeltaFIFO) rowsLocked() (flying, waiting int) { return len(q.flight), q.rowsWaitingLocked() }
 
-func (q *DeltaFIFO) keysLocked() int { return q.order.len() }
+func (q *DeltaFIFO) keysLocked() int { return q.rowsWaitingLocked() }
 
-func (q *DeltaFIFO) flyingKeyLocked(i int) string { return q.flight[i].key }
+func (q *DeltaFIFO) flyingKeyLocked(i int) string { return q.batch[q.flight[i].newest].Key }
 
 func (q *DeltaFIFO) flyingRowLocked(i int) row {
-	it := q.flight[i]
-	r := row{key: it.key, position: -1}
-	for n := it.newest + 1 - it.flight; n <= it.newest; n++ {
+	f := q.flight[i]
+	r := row{key: q.batch[f.newest].Key, position: -1}
+	first := f.newest
+	if f.item != nil {
+		first = f.newest + 1 - f.item.flight
+	}
+	for n := first; n <= f.newest; n++ {
 		r.addEntry(&q.batch[n], q.began)
 	}
 	return r
 }
 
-func (q *DeltaFIFO) waitingKeyLocked(i int) string { return (*q.order.at(i)).key }
+func (q *DeltaFIFO) waitingKeyLocked(i int) string {
+	it, slot := q.rowLocked(i)
+	if it == nil {
+		return q.run.keys[slot]
+	}
+	return it.key
+}
 
 func (q *DeltaFIFO) waitingRowLocked(i int) row {
-	it := *q.order.at(i)
+	it, slot := q.rowLocked(i)
+	if it == nil {
+		r := row{key: q.run.keys[slot], position: i, n: 1}
+		r.deltas[0] = q.run.delta
+		r.deltas[0].Object = q.run.objects[slot]
+		return r
+	}
 	r := row{key: it.key, position: i}
 	r.n = min(len(it.waiting), shownDeltas)
 	copy(r.deltas[:], it.waiting)

@@ -54,6 +54,18 @@ func (k *known) GetByKey(key string) (any, bool, error) {
 
 func (k *known) Len() int { return len(k.ListKeys()) }
 
+// atOnce is a known that can be asked for everything at once, as the store of an
+// informer can.
+type atOnce struct{ *known }
+
+func (k atOnce) Snapshot() (keys []string, objects []any) {
+	for _, key := range k.ListKeys() {
+		o, _, _ := k.GetByKey(key)
+		keys, objects = append(keys, key), append(objects, o)
+	}
+	return keys, objects
+}
+
 // apply does to the store what HandleDeltas does.
 func (k *known) apply(key string, d cache.Delta) {
 	k.mu.Lock()

@@ -61,6 +61,11 @@ func genStep(ops ...string) *rapid.Generator[step] {
 			if rapid.IntRange(0, 3).Draw(t, "clean") > 0 {
 				s.list = slices.DeleteFunc(s.list, func(n string) bool { return n == broken || n == refused })
 			}
+			// Those of an API server are in order.
+			if rapid.IntRange(0, 3).Draw(t, "in order") > 0 {
+				slices.Sort(s.list)
+				s.list = slices.Compact(s.list)
+			}
 		case "pop":
 			s.n = rapid.IntRange(1, 4).Draw(t, "n")
 		case "resync", "bookmark":
@@ -347,8 +352,11 @@ func deltaOracle(t *rapid.T) {
 	p := newPair(rapid.Bool().Draw(t, "batches"))
 	ours := deltafifo.Options{KnownObjects: p.store, Transformer: transformer}
 	theirs := cache.DeltaFIFOOptions{KnownObjects: p.stock, EmitDeltaTypeReplaced: true, Transformer: transformer}
-	if rapid.IntRange(0, 4).Draw(t, "known") == 0 {
+	switch rapid.IntRange(0, 5).Draw(t, "known") {
+	case 0:
 		ours.KnownObjects, theirs.KnownObjects = nil, nil
+	case 1, 2, 3:
+		ours.KnownObjects = atOnce{p.store}
 	}
 	p.many = rapid.Bool().Draw(t, "many")
 	p.ours, p.theirs = deltafifo.New(ours), cache.NewDeltaFIFOWithOptions(theirs)

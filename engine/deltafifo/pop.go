@@ -57,29 +57,39 @@ func (q *DeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	return deltas, failure
 }
 
-func (q *DeltaFIFO) emptyLocked() bool { return q.order.len() == 0 && q.bookmarks.len() == 0 }
+func (q *DeltaFIFO) emptyLocked() bool { return q.rowsWaitingLocked() == 0 && q.bookmarks.len() == 0 }
 
 func (q *DeltaFIFO) takeLocked(limit int) (taken int) {
 	q.makeRoomLocked(limit)
 	q.takeBookmarksLocked()
-	if limit == wholeKey && q.order.len() > 0 {
-		limit = len((*q.order.at(0)).waiting)
-	}
-	for taken < limit && q.order.len() > 0 {
-		taken += q.takeKeyLocked(*q.order.at(0), limit-taken)
+	whole := limit == wholeKey
+	for (whole || taken < limit) && q.rowsWaitingLocked() > 0 {
+		it, slot := q.rowLocked(0)
+		switch {
+		case it == nil:
+			q.takeSlotLocked(slot)
+			taken++
+		case whole:
+			taken = q.takeKeyLocked(it, len(it.waiting))
+		default:
+			taken += q.takeKeyLocked(it, limit-taken)
+		}
 		q.takeBookmarksLocked()
+		if whole {
+			break
+		}
 	}
 	return taken
 }
 
-// takeKeyLocked takes up to limit deltas from it, the item at the head.
+// takeKeyLocked takes up to limit deltas from it, the row at the head.
 func (q *DeltaFIFO) takeKeyLocked(it *item, limit int) int {
 	n := min(len(it.waiting), limit)
 	for i := range n {
 		q.appendLocked(it.key, &it.waiting[i], it.initial)
 	}
 	it.flight, it.newest = n, len(q.batch)-1
-	q.flight = append(q.flight, it)
+	q.flight = append(q.flight, flying{item: it, newest: it.newest})
 	clear(it.waiting[:n])
 	if n < len(it.waiting) {
 		it.waiting = it.waiting[n:]
@@ -89,9 +99,7 @@ func (q *DeltaFIFO) takeKeyLocked(it *item, limit int) int {
 	it.waiting = it.waiting[:0]
 	it.queued = false
 	it.flightInitial, it.initial = it.initial, false
-	q.order.popFront()
-	q.head++
-	q.unordered = max(q.unordered-1, 0)
+	q.popRowLocked()
 	return n
 }
 
@@ -109,15 +117,18 @@ func (q *DeltaFIFO) settleLocked(failed []Entry) (dropped []Entry) {
 		dropped = q.retryLocked(dropped)
 	}
 	// From the last to the first, so that what is put back keeps its order.
-	done := 0
 	for i := len(q.flight) - 1; i >= 0; i-- {
-		if q.landLocked(q.flight[i]) {
-			done++
-		} else {
-			q.flight[i] = nil
+		it := q.flight[i].item
+		switch {
+		case it == nil && q.run.initial:
+			q.unapplied--
+		case it != nil && q.landLocked(it):
+			q.landed = append(q.landed, it)
 		}
 	}
-	forget(&q.items, &q.widest, &q.flight, done, func(i int) string { return q.flight[i].key }, q.pool.put)
+	q.landRunLocked()
+	q.flight = emptied(q.flight)
+	forget(&q.items, &q.widest, &q.landed, len(q.landed), func(i int) string { return q.landed[i].key }, q.pool.put)
 	return dropped
 }
 
@@ -129,7 +140,14 @@ func (q *DeltaFIFO) retryLocked(dropped []Entry) []Entry {
 			dropped = append(dropped, *e)
 		}
 	}
-	for _, it := range q.flight {
+	for n := range q.flight {
+		it := q.flight[n].item
+		if it == nil {
+			if !q.batch[q.flight[n].newest].failed {
+				continue
+			}
+			it = q.slotItemLocked(q.run.landed + n - q.run.flying)
+		}
 		entries := q.batch[it.newest+1-it.flight : it.newest+1]
 		// What failed before something newer was applied is superseded.
 		last := len(entries)
@@ -168,6 +186,9 @@ func (q *DeltaFIFO) landLocked(it *item) (done bool) {
 	if !it.queued && len(it.waiting) > 0 {
 		it.queued = true
 		q.order.pushFront(it)
+		if q.run.waiting() > 0 {
+			q.run.before++
+		}
 		q.head--
 		q.unordered++
 		q.waiting += len(it.waiting)
@@ -175,11 +196,15 @@ func (q *DeltaFIFO) landLocked(it *item) (done bool) {
 	return !it.queued
 }
 
-// oldestLocked: behind the unordered items first deltas only get younger, and
+// oldestLocked: behind the unordered rows first deltas only get younger, and
 // an item's first delta is its oldest.
 func (q *DeltaFIFO) oldestLocked() (oldest time.Duration, ok bool) {
-	for i := range min(q.unordered+1, q.order.len()) {
-		if arrived := (*q.order.at(i)).waiting[0].arrived; !ok || arrived < oldest {
+	for i := range min(q.unordered+1, q.rowsWaitingLocked()) {
+		arrived := q.run.arrived
+		if it, _ := q.rowLocked(i); it != nil {
+			arrived = it.waiting[0].arrived
+		}
+		if !ok || arrived < oldest {
 			oldest, ok = arrived, true
 		}
 	}
