@@ -1,6 +1,9 @@
 package journal
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
 	// closeRate is how many updates a second are looked at closely for as long as
@@ -54,36 +57,37 @@ func (a *attention) spare(e *entry, at time.Time) bool {
 //	records   r1 r2 r3   u      one update passed: the entry is u
 //	records   r1 r2 r3   ...u   n passed; written down, u happened n times in a row
 func (j *Journal) passLocked(e *entry) bool {
-	s, h := &j.histories, e.history
+	s := &j.histories
 	switch {
-	case h == nil || h.class < 0:
-		e.history = nil
+	case e.flags&storied == 0 || e.passed == 0 && e.history.class < 0:
+		if e.flags&storied != 0 {
+			e.setHistory(nil)
+		}
 		s.lost++
-		if e.relists > 0 || e.resyncs > 0 {
+		if e.flags&repeated != 0 {
 			s.lost++ // that it was played back
 		}
 		return true
-	case e.relists > 0 || e.resyncs > 0:
+	case e.flags&repeated != 0 || e.passed == math.MaxUint16:
 		return false
-	case h.passed == 0:
-		s.supersede(h)
-		s.touch(h)
+	case e.passed == 0:
+		s.supersede(e.history)
+		s.touch(e.history)
 		s.shrink()
 	default:
 		s.lost++
 	}
-	h.passed++
+	e.passed++
 	return true
 }
 
 // passedLocked writes down the last of the updates that passed.
 func (j *Journal) passedLocked(e *entry) {
-	h := e.history
-	if h.passed == 0 {
+	if e.passed == 0 {
 		return
 	}
 	r := e.record(uidOf(e.object), e.changed)
-	r.times = h.passed - 1
-	h.passed = 0
-	j.histories.append(h, r)
+	r.times = uint32(e.passed) - 1
+	e.passed = 0
+	j.histories.append(e.history, r)
 }

@@ -76,7 +76,7 @@ func TestWhatIsPlayedBackInAFloodIsWrittenDown(t *testing.T) {
 	for n := range 3 {
 		j.observed("a/x", podOf("a/x", fmt.Sprint(3+n), "U", int32(n)), inspect.CauseWatch, start)
 	}
-	j.observed("a/x", j.entries["a/x"].object, inspect.CauseResync, start)
+	j.observed("a/x", j.entries.get("a/x").object, inspect.CauseResync, start)
 	j.observed("a/x", podOf("a/x", "6", "U", 0), inspect.CauseWatch, start)
 	var got []string
 	for _, e := range biography(t, j, inspect.BiographyRequest{Key: "a/x"}).Events {
@@ -145,7 +145,7 @@ func checkFlooded(rt *rapid.T, j *Journal, key string, live *corev1.Pod, updates
 	if live == nil {
 		return
 	}
-	if e := j.entries[key]; uint64(e.updates) != updates {
+	if e := j.entries.get(key); uint64(e.updates) != updates {
 		rt.Fatalf("%s has %d updates, want %d", key, e.updates, updates)
 	}
 	for i := len(b.Events) - 1; i >= 0; i-- {

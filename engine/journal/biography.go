@@ -56,7 +56,7 @@ func (j *Journal) writeSkipsLocked() {
 
 func (j *Journal) writeSkipLocked(s *Skip) {
 	h := j.histories.gone[s.Key]
-	if e := j.entries[s.Key]; e != nil {
+	if e := j.entries.get(s.Key); e != nil {
 		h = j.historyLocked(e)
 	} else if h == nil {
 		h = newHistory(s.Key)
@@ -79,14 +79,14 @@ func (j *Journal) writeSkipLocked(s *Skip) {
 
 // record returns what is known of how the object came.
 func (e *entry) record(uid string, at int64) record {
-	return record{at: at, object: e.object, rv: e.version, uid: uid, writer: e.writer, kind: e.kind, cause: e.cause}
+	return record{at: at, object: e.object, rv: e.version(), uid: uid, writer: e.author(), kind: e.kind, cause: e.cause}
 }
 
 // historyLocked returns the history of a key in the store, made of what the
 // entry knows if there is none yet, and brought up to date.
 func (j *Journal) historyLocked(e *entry) *history {
 	if e.history == nil || e.history.class < 0 {
-		e.history = newHistory(e.key)
+		e.setHistory(newHistory(e.key))
 		if e.kind == Updated {
 			e.history.forgotten = max(uint64(e.updates), 2) - 1 // at least
 		}
@@ -103,22 +103,23 @@ func (j *Journal) repeatsLocked(e *entry) {
 	j.repeatLockedAs(e, inspect.CauseRelistUnchanged, e.relists, e.relisted)
 	j.repeatLockedAs(e, inspect.CauseResync, e.resyncs, e.resynced)
 	e.relists, e.resyncs = 0, 0
+	e.flags &^= repeated
 }
 
 func (j *Journal) repeatLockedAs(e *entry, cause inspect.Cause, times uint16, at uint32) {
 	if times == 0 {
 		return
 	}
-	h := e.history
+	h, version := e.history, e.version()
 	for i := len(h.records) - 1; i >= 0 && h.records[i].kind == Updated && h.records[i].version == 0; i-- {
-		if r := &h.records[i]; r.cause == cause && r.rv == e.version {
+		if r := &h.records[i]; r.cause == cause && r.rv == version {
 			r.at = j.nanos(at)
 			r.times += uint32(times)
 			return
 		}
 	}
 	j.histories.append(h, record{
-		at: j.nanos(at), rv: e.version, uid: h.uid(), writer: e.writer, kind: Updated, cause: cause, times: uint32(times) - 1,
+		at: j.nanos(at), rv: version, uid: h.uid(), writer: e.author(), kind: Updated, cause: cause, times: uint32(times) - 1,
 	})
 }
 
@@ -156,7 +157,7 @@ func (j *Journal) Biography(ctx context.Context, r inspect.BiographyRequest) (in
 	defer j.mu.Unlock()
 	j.writeSkipsLocked()
 	h := j.histories.gone[key]
-	e := j.entries[key]
+	e := j.entries.get(key)
 	if e != nil {
 		h = j.historyLocked(e)
 	}
@@ -177,7 +178,7 @@ func (j *Journal) Remember(b *inspect.Biography) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	h := j.histories.gone[b.Key]
-	if e := j.entries[b.Key]; e != nil {
+	if e := j.entries.get(b.Key); e != nil {
 		h = e.history
 	}
 	if h == nil || h.class < 0 {
@@ -248,7 +249,7 @@ func (j *Journal) Version(key string, version uint64) (any, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	h := j.histories.gone[key]
-	if e := j.entries[key]; e != nil {
+	if e := j.entries.get(key); e != nil {
 		h = e.history
 	}
 	if h == nil || version == 0 {

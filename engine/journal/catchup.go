@@ -29,6 +29,7 @@ func (j *Journal) CatchUp(keys []string, objects []any, lost uint64, asOf time.T
 	j.lost += lost
 	j.expected = len(keys)
 	j.mu.Unlock()
+	j.makeRoom(max(len(keys)-j.entries.len(), 0))
 	for n := 0; n < len(keys); n += catchUpChunk {
 		end := min(n+catchUpChunk, len(keys))
 		j.takeOver(keys[n:end], objects[n:end], lost > 0, asOf)
@@ -48,13 +49,15 @@ func (j *Journal) CatchUp(keys []string, objects []any, lost uint64, asOf time.T
 // takeOver takes over a few objects. gap says that there was more than what is
 // found now.
 func (j *Journal) takeOver(keys []string, objects []any, gap bool, at time.Time) {
+	j.makeRoom(len(keys))
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i, key := range keys {
 		ev := Event{Key: key, Cause: inspect.CauseLateJoin, New: objects[i], At: at}
-		e := j.entries[key]
+		hash := j.entries.hash(key)
+		e := j.entries.find(hash, key)
 		if e != nil {
-			if m, err := meta.Accessor(objects[i]); err == nil && m.GetResourceVersion() == e.version {
+			if m, err := meta.Accessor(objects[i]); err == nil && m.GetResourceVersion() == e.version() {
 				e.object, e.round = objects[i], j.round
 				continue
 			}
@@ -62,11 +65,12 @@ func (j *Journal) takeOver(keys []string, objects []any, gap bool, at time.Time)
 		}
 		n := identify(&ev)
 		j.look(&ev, &n)
-		j.updateLocked(e, &ev, &n)
+		j.updateLocked(e, hash, &ev, &n)
 		if e != nil && gap {
 			e.history.forgotten++ // at least
 		}
 	}
+	j.upkeepLocked()
 }
 
 // sweep takes out the next few keys that are not in the store any more.
@@ -93,5 +97,6 @@ func (j *Journal) sweep(from string, at time.Time) (next string, done bool) {
 		j.look(&ev, &n)
 		j.deleteLocked(e, &ev, &n)
 	}
+	j.upkeepLocked()
 	return next, done
 }

@@ -66,11 +66,11 @@ func TestAJournalThatCaughtUpHasWhatTheStoreHas(t *testing.T) {
 		}
 		// What was published before is in already, what comes after is not.
 		j.observed("a/1", pod("a/1", "5"), inspect.CauseWatch, at)
-		if e := j.entries["a/1"]; e != nil && e.version != store["a/1"] {
-			rt.Fatalf("a notification of before made a/1 version %s", e.version)
+		if e := j.entries.get("a/1"); e != nil && e.version() != store["a/1"] {
+			rt.Fatalf("a notification of before made a/1 version %s", e.version())
 		}
 		j.observed("a/1", pod("a/1", "99"), inspect.CauseWatch, at.Add(time.Second))
-		if j.entries["a/1"].version != "99" {
+		if j.entries.get("a/1").version() != "99" {
 			rt.Fatal("a notification of after is not in")
 		}
 		checkHistories(rt, j)

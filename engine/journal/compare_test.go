@@ -135,7 +135,7 @@ func TestPathsCanBeRead(t *testing.T) {
 }
 
 func TestAnEntryFitsItsSizeClass(t *testing.T) {
-	if got := unsafe.Sizeof(entry{}); got > 128 {
+	if got := unsafe.Sizeof(entry{}); got > 112 {
 		t.Errorf("an entry takes %d bytes", got)
 	}
 	if !slices.IsSorted([]int{int(None), int(Added), int(Updated), int(Deleted)}) {

@@ -26,6 +26,9 @@
 //  2. Asked again, the scan goes on where it stopped.
 //  3. Observe keeps up to date what has been covered, from the first moment.
 //
+// Entries that change wait to be moved until somebody asks, or until there are
+// some hundreds: in order, they find their places faster than one by one.
+//
 // All keys in order are a view that is always complete, so the first rows wait
 // for nothing.
 //
@@ -48,7 +51,8 @@
 // an event, compared with the version before if there is time. The last half of
 // those at once is kept for keys that were quiet for a second. Every other update
 // is counted only: the row says how many there were, the history has the newest
-// of a run with its version and how many times in a row it happened. New keys,
+// of a run with its version and how many times in a row it happened. Who wrote
+// such a version, and how large it is, is found out when somebody asks. New keys,
 // deletions and changes of identity are always looked at closely. Of a key that
 // has no history yet, such updates count as forgotten.
 //
@@ -64,7 +68,8 @@
 //   - If a notification has been observed, the next Page shows it.
 //   - If a filter and an order were asked for before, they are kept up to date:
 //     asking again costs the window, not a scan. The four asked for last are
-//     kept.
+//     kept, but none for which nobody has asked for ten seconds and which has
+//     cost more since than a scan would.
 //   - If two keys are equal in an order, they stand in the order of their keys.
 //   - If an order is by rate, it changes only with updates, not with time.
 //   - If an update was not compared with the version before, because there was
@@ -85,9 +90,11 @@
 //
 // # Cost
 //
-// About 200 bytes a key besides the key's own text, and 25 more for every view
+// About 170 bytes a key besides the key's own text, and 25 more for every view
 // it is in. An event costs a look-up and, for each view in which its key moves,
 // two descents of a B-tree. Comparing versions may take a twentieth of a core.
 // Among a million keys that change 50,000 times a second, an event takes about
-// half of the processor time that it would take if all were written down.
+// half of the processor time that it would take if all were written down. Events
+// that come together are looked up together, see ObserveAll: among so many keys
+// most of the time would be spent waiting for memory.
 package journal

@@ -73,10 +73,6 @@ type history struct {
 	records   []record
 	forgotten uint64
 	bytes     int64
-	// passed counts the updates after the last record that were not written down
-	// one by one, see passLocked.
-	passed uint32
-
 	// class is the size class that the history is listed in, between before and
 	// after; -1 if in none.
 	class         int

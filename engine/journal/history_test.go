@@ -203,13 +203,13 @@ func checkHistories(t fataler, j *Journal) {
 	bytes, events, versions, listed := int64(0), 0, 0, 0
 	all := map[*history]bool{}
 	for key, h := range s.gone {
-		if h.key != key || j.entries[key] != nil {
+		if h.key != key || j.entries.get(key) != nil {
 			t.Fatalf("the history of %s is kept as that of a key that is gone: %+v", key, h)
 		}
 		all[h] = true
 	}
-	for _, e := range j.entries {
-		if e.history != nil && e.history.class >= 0 {
+	for _, e := range j.entries.entries {
+		if e != nil && e.history != nil && e.history.class >= 0 {
 			all[e.history] = true
 		}
 	}
@@ -271,7 +271,7 @@ func TestBiographiesStayBelowTheirBound(t *testing.T) {
 			case 1:
 				j.Skip(Skip{Key: key, Object: p, Reason: "bad", At: at})
 			case 2:
-				if e := j.entries[key]; e != nil {
+				if e := j.entries.get(key); e != nil {
 					j.observed(key, e.object, inspect.CauseResync, at)
 				}
 			case 3:

@@ -10,8 +10,8 @@ import (
 
 const (
 	// maxHot is how many of the hottest keys are kept, shownHot how many are
-	// told.
-	maxHot, shownHot = 32, 8
+	// told, maxCandidates among how many those are looked for.
+	maxHot, shownHot, maxCandidates = 32, 8, 1024
 	// hotRecords is how many of a hot key's newest events are looked at, hotPaths
 	// how many of the paths they changed are told.
 	hotRecords, hotPaths = 32, 5
@@ -19,48 +19,55 @@ const (
 	maxIdentities = 16
 )
 
-// hot are the keys with the highest scores, the hottest first. As scores only
-// grow, and only by updates, every entry in it stays hotter than those outside
-// until one of those is updated:
+// hot are the keys with the highest heats. As heats only grow, and only by
+// updates, the hottest keys are among the candidates until one of the others is
+// updated:
 //
-//	scores in entries >= floor >= scores outside
+//	heats of the maxHot hottest >= floor >= heats of all that are no candidates
+//
+// A key whose heat gets above the floor becomes a candidate, which costs next to
+// nothing; when there are too many, all but the hottest cease to be.
 //
 // Where entries have been deleted there may be fewer than maxHot, never a wrong
 // one.
 type hot struct {
-	entries []*entry
-	floor   float64
+	candidates []*entry // those with the flag isHot
+	floor      heat
 }
 
-// update is told that an entry's score has grown.
+// update is told that an entry's heat has grown.
 func (h *hot) update(e *entry) {
-	if e.score < h.floor {
+	if e.heat <= h.floor || e.flags&isHot != 0 {
 		return
 	}
-	i := slices.Index(h.entries, e)
-	if i < 0 {
-		if len(h.entries) == maxHot {
-			last := h.entries[maxHot-1]
-			if e.score <= last.score {
-				h.floor = e.score
-				return
-			}
-			h.floor = last.score
-			h.entries = h.entries[:maxHot-1]
+	e.flags |= isHot
+	h.candidates = append(h.candidates, e)
+	if len(h.candidates) == maxCandidates {
+		h.hottest()
+	}
+}
+
+// hottest returns the few hottest entries, the hottest first, and lets the other
+// candidates go.
+func (h *hot) hottest() []*entry {
+	slices.SortFunc(h.candidates, func(a, b *entry) int { return cmp.Compare(b.heat, a.heat) })
+	if len(h.candidates) > maxHot {
+		cooler := h.candidates[maxHot:]
+		h.floor = max(h.floor, cooler[0].heat)
+		for _, e := range cooler {
+			e.flags &^= isHot
 		}
-		h.entries = append(h.entries, e)
-		i = len(h.entries) - 1
+		clear(cooler)
+		h.candidates = h.candidates[:maxHot]
 	}
-	for ; i > 0 && h.entries[i-1].score < e.score; i-- {
-		h.entries[i] = h.entries[i-1]
-	}
-	h.entries[i] = e
+	return h.candidates
 }
 
 // remove takes out an entry that is deleted.
 func (h *hot) remove(e *entry) {
-	if i := slices.Index(h.entries, e); i >= 0 {
-		h.entries = slices.Delete(h.entries, i, i+1)
+	if e.flags&isHot != 0 {
+		i := slices.Index(h.candidates, e)
+		h.candidates = slices.Delete(h.candidates, i, i+1)
 	}
 }
 
@@ -68,12 +75,13 @@ func (h *hot) remove(e *entry) {
 func (j *Journal) Hot(now time.Time) []inspect.HotKey {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	hottest := j.hot.entries[:min(len(j.hot.entries), shownHot)]
+	hottest := j.hot.hottest()
+	hottest = hottest[:min(len(hottest), shownHot)]
 	keys := make([]inspect.HotKey, 0, len(hottest))
 	for _, e := range hottest {
 		key := inspect.HotKey{
 			Key:      e.key,
-			Rate:     j.rates.rate(e.score, now),
+			Rate:     j.rates.rate(e.heat, now),
 			Updates:  uint64(e.updates),
 			NoOps:    uint64(e.noOps),
 			Compared: uint64(e.compared),
@@ -82,8 +90,8 @@ func (j *Journal) Hot(now time.Time) []inspect.HotKey {
 			records := e.history.records
 			key.Writers, key.Turns = writersOf(records)
 			key.Paths = pathsOf(records[max(len(records)-hotRecords, 0):])
-		} else if e.writer != "" {
-			key.Writers = []string{e.writer}
+		} else if writer := e.author(); writer != "" {
+			key.Writers = []string{writer}
 		}
 		keys = append(keys, key)
 	}

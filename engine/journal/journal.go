@@ -53,10 +53,10 @@ type Event struct {
 // use: one goroutine observes, any number read.
 type Journal struct {
 	rates rates
-	// A scan covers scanChunk entries before it looks at the clock; see stepTime
-	// and pageTime.
-	scanChunk          int
-	stepTime, pageTime time.Duration
+	// A scan covers scanChunk entries before it looks at the clock; see maxMoves,
+	// stepTime and pageTime.
+	scanChunk, maxMoves int
+	stepTime, pageTime  time.Duration
 
 	// Only the goroutine that observes touches these.
 	budget    budget
@@ -65,12 +65,13 @@ type Journal struct {
 	// asOf is when the journal last caught up: what was published before is in.
 	asOf time.Time
 
-	// mu guards everything below. Observe holds it for one notification, readers
-	// for one step of a scan or one window.
+	// mu guards everything below. Whoever observes holds it for one notification,
+	// or for some that are only counted; readers hold it for one step of a scan or
+	// one window.
 	mu sync.Mutex
 	// entries has an entry for every key, all has the same in order. Only the
 	// goroutine that observes writes to it, and therefore reads it without mu.
-	entries map[string]*entry
+	entries keys
 	all     *view
 	text    int64 // bytes of all keys
 	// round counts how often the journal has caught up, expected is how many keys
@@ -80,9 +81,7 @@ type Journal struct {
 	lost     uint64
 	// views holds the orders and filters in use, the one asked for last at the
 	// end; their bits differ.
-	views []*view
-	// next is what Observe works on.
-	next      entry
+	views     []*view
 	histories histories
 	hot       hot
 	// identities are the newest objects that took the name of another, the
@@ -104,11 +103,12 @@ func New(o Options) *Journal {
 	j := &Journal{
 		rates:     rates{began: now},
 		scanChunk: scanChunk,
+		maxMoves:  maxMoves,
 		stepTime:  stepTime,
 		pageTime:  pageTime,
 		budget:    budget{share: compareShare, burst: compareBurst, left: compareBurst, at: now},
 		attention: attention{rate: closeRate, burst: closeBurst, left: closeBurst},
-		entries:   map[string]*entry{},
+		entries:   newKeys(),
 		expected:  o.Expect,
 	}
 	j.histories.init(cmp.Or(o.Bound, DefaultBound))
@@ -123,10 +123,8 @@ type news struct {
 	version  string
 	uid      string
 	before   string // the UID of the object that it takes the place of
-	created  uint32
 	writer   string
 	fresh    bool // it brought a new version, not one known already
-	glance   bool // there is no time to look at it closely, see attention
 	compared bool
 	changed  []string
 }
@@ -134,24 +132,128 @@ type news struct {
 // Observe is told of one notification: the object under its key is now New, or
 // is gone.
 func (j *Journal) Observe(ev *Event) {
+	hash := j.entries.hash(ev.Key)
+	w := writing{j: j}
+	w.observe(ev, hash, j.entries.find(hash, ev.Key))
+	w.end()
+}
+
+// Batch is notifications that are there together, in their order.
+type Batch interface {
+	Len() int
+	Key(i int) string
+	Event(i int) Event
+}
+
+// lookAhead is how many keys of a batch are looked up at a time.
+const lookAhead = 32
+
+// ObserveAll is told of many notifications, as Observe of one. It is faster: the
+// keys are looked up side by side, and updates that are only counted share the
+// lock.
+func (j *Journal) ObserveAll(b Batch) {
+	var hashes [lookAhead]uint32
+	var found [lookAhead]*entry
+	w := writing{j: j}
+	for from := 0; from < b.Len(); from += lookAhead {
+		n := min(b.Len()-from, lookAhead)
+		for i := range n {
+			hashes[i] = j.entries.hash(b.Key(from + i))
+		}
+		for i := range n {
+			found[i] = j.entries.find(hashes[i], b.Key(from+i))
+		}
+		changes := j.entries.changes
+		for i := range n {
+			ev := b.Event(from + i)
+			if j.entries.changes != changes {
+				found[i] = j.entries.find(hashes[i], ev.Key)
+			}
+			w.observe(&ev, hashes[i], found[i])
+		}
+		w.end()
+	}
+}
+
+// writing is the journal while it observes some notifications.
+type writing struct {
+	j      *Journal
+	locked bool
+}
+
+func (w *writing) lock() {
+	if !w.locked {
+		w.j.mu.Lock()
+		w.j.writeSkipsLocked()
+		w.locked = true
+	}
+}
+
+func (w *writing) unlock() {
+	if w.locked {
+		w.locked = false
+		w.j.mu.Unlock()
+	}
+}
+
+// end moves in the views what is to be moved, and lets go of the lock.
+func (w *writing) end() {
+	if w.locked {
+		w.j.upkeepLocked()
+		w.unlock()
+	}
+}
+
+// observe is told of a notification under a key with that hash; e is what was
+// known of the key, nil if nothing was. What takes its time is done without the
+// lock.
+func (w *writing) observe(ev *Event, hash uint32, e *entry) {
+	j := w.j
 	if ev.At.Before(j.asOf) {
 		return
 	}
-	e := j.entries[ev.Key]
+	if e != nil && ev.Old != nil && fresh(ev) && uidOf(ev.Old) == uidOf(ev.New) && !j.attention.spare(e, ev.At) {
+		w.lock()
+		if j.passLocked(e) {
+			j.countLocked(e, ev)
+			return
+		}
+	}
+	w.unlock()
 	n := identify(ev)
-	n.glance = n.fresh && e != nil && ev.Old != nil && n.before == n.uid && !j.attention.spare(e, ev.At)
 	j.look(ev, &n)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.writeSkipsLocked()
+	if e == nil {
+		j.makeRoom(1)
+	}
+	w.lock()
 	switch {
 	case ev.New == nil:
 		j.deleteLocked(e, ev, &n)
-	case e != nil && !n.fresh && e.version == n.version:
+	case e != nil && !n.fresh && e.version() == n.version:
 		j.repeatLocked(e, ev)
 	default:
-		j.updateLocked(e, ev, &n)
+		j.updateLocked(e, hash, ev, &n)
 	}
+}
+
+// makeRoom sees to it that n keys can be added without delay.
+func (j *Journal) makeRoom(n int) {
+	hashes, entries, larger := j.entries.grown(n)
+	if !larger {
+		return
+	}
+	j.mu.Lock()
+	j.entries.hashes, j.entries.entries = hashes, entries
+	j.mu.Unlock()
+}
+
+// fresh says whether a notification brought a new version, not one known already.
+func fresh(ev *Event) bool {
+	switch ev.Cause {
+	case inspect.CauseWatch, inspect.CauseRelist, inspect.CauseRelistChanged:
+		return ev.New != nil
+	}
+	return false
 }
 
 // identify finds out which object and which version a notification is about.
@@ -162,27 +264,19 @@ func identify(ev *Event) (n news) {
 	}
 	if m, err := meta.Accessor(obj); err == nil {
 		n.version, n.uid = m.GetResourceVersion(), string(m.GetUID())
-		n.created = unix(m.GetCreationTimestamp().Time)
 	}
 	if ev.Old != nil && ev.New != nil {
 		n.before = uidOf(ev.Old)
 	}
-	switch ev.Cause {
-	case inspect.CauseWatch, inspect.CauseRelist, inspect.CauseRelistChanged:
-		n.fresh = ev.New != nil
-	}
+	n.fresh = fresh(ev)
 	return n
 }
 
 // look finds out who wrote the object, and compares it with what it was if there
 // is time for it.
 func (j *Journal) look(ev *Event, n *news) {
-	switch {
-	case ev.New == nil:
+	if ev.New == nil {
 		n.writer = writerOf(ev.Old, nil)
-		return
-	case n.glance:
-		n.writer = writerOf(ev.New, nil)
 		return
 	}
 	n.writer = writerOf(ev.New, ev.Old)
@@ -191,59 +285,77 @@ func (j *Journal) look(ev *Event, n *news) {
 	}
 }
 
+// countLocked takes over an update that is only counted.
+func (j *Journal) countLocked(e *entry, ev *Event) {
+	j.touchLocked(e)
+	j.takeLocked(e, ev)
+	j.renewLocked(e, ev)
+	e.flags |= stale
+	for _, v := range j.views {
+		if v.order.byWriter { // cannot wait until somebody asks
+			j.setWriterLocked(e, writerOf(ev.New, nil))
+			break
+		}
+	}
+}
+
+// takeLocked takes over the object of a notification.
+func (j *Journal) takeLocked(e *entry, ev *Event) {
+	e.kind, e.cause = Added, ev.Cause
+	if e.object != nil {
+		e.kind = Updated
+	}
+	e.object = ev.New
+	e.since = j.millis(ev.At)
+	e.round = j.round
+	if e.flags&repeated != 0 {
+		e.resyncs, e.relists = 0, 0
+		e.flags &^= repeated
+	}
+}
+
+// renewLocked counts an update.
+func (j *Journal) renewLocked(e *entry, ev *Event) {
+	at := ev.At.UnixNano()
+	e.updates++
+	e.changed = at
+	e.heat = j.rates.heated(e.heat, at)
+	j.hot.update(e)
+}
+
 // updateLocked takes note of a new key or version; e is nil for a new key.
-func (j *Journal) updateLocked(e *entry, ev *Event, n *news) {
-	next := &j.next
-	switch {
-	case e == nil:
-		*next = entry{key: ev.Key, history: j.histories.gone[ev.Key]}
-	default:
-		if n.glance = n.glance && j.passLocked(e); !n.glance {
-			j.historyLocked(e) // before it is overwritten
-		}
-		if len(j.views) == 0 {
-			next = e // no order but that of the keys: it can stay where it is
-		} else {
-			*next = *e
-		}
+func (j *Journal) updateLocked(e *entry, hash uint32, ev *Event, n *news) {
+	if e == nil {
+		e = j.addLocked(ev.Key, hash)
+		e.setHistory(j.histories.gone[ev.Key])
+	} else {
+		j.historyLocked(e) // before it is overwritten
+		j.touchLocked(e)
 	}
-	next.object, next.version, next.created, next.writer, next.size = ev.New, n.version, n.created, n.writer, 0
-	next.resyncs, next.relists, next.round = 0, 0, j.round
-	next.since = j.millis(ev.At)
-	next.kind, next.cause = Added, ev.Cause
-	if e != nil {
-		next.kind = Updated
-	}
-	if n.fresh {
-		next.updates++
-		next.changed = ev.At.UnixNano()
-		next.score = j.rates.score(next.score, ev.At)
-	}
+	j.takeLocked(e, ev)
+	j.setWriterLocked(e, n.writer)
 	if n.compared {
-		next.compared++
+		e.compared++
 		if len(n.changed) == 0 {
-			next.noOps++
+			e.noOps++
 		}
 	}
-	if h := next.history; h != nil && !n.glance {
+	if h := e.history; h != nil {
 		delete(j.histories.gone, h.key)
-		r := next.record(n.uid, ev.At.UnixNano())
+		r := e.record(n.uid, ev.At.UnixNano())
 		r.seq, r.waited, r.changed, r.compared = ev.Seq, ev.Waited, n.changed, n.compared
 		j.histories.append(h, r)
 	}
 	j.identityLocked(ev, n)
-	if e != next {
-		e = j.setLocked(e, next)
-		*next = entry{}
-	}
 	if n.fresh {
-		j.hot.update(e)
+		j.renewLocked(e, ev)
 	}
 }
 
 // repeatLocked takes note of an object that is not new.
 func (j *Journal) repeatLocked(e *entry, ev *Event) {
 	e.object = ev.New
+	e.flags |= repeated
 	switch ev.Cause {
 	case inspect.CauseResync:
 		e.resynced = j.millis(ev.At)
@@ -259,7 +371,6 @@ func (j *Journal) deleteLocked(e *entry, ev *Event, n *news) {
 	h := j.histories.gone[ev.Key]
 	if e != nil {
 		h = j.historyLocked(e)
-		j.hot.remove(e)
 		j.removeLocked(e)
 	}
 	if h == nil {
@@ -284,5 +395,5 @@ func uidOf(obj any) string {
 func (j *Journal) Len() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.entries)
+	return j.entries.len()
 }

@@ -34,7 +34,7 @@ func unhurried(o Options) *Journal {
 // observed tells a journal that an object came, with what was there before.
 func (j *Journal) observed(key string, obj any, cause inspect.Cause, at time.Time) {
 	ev := Event{Key: key, Cause: cause, New: obj, At: at}
-	if e := j.entries[key]; e != nil {
+	if e := j.entries.get(key); e != nil {
 		ev.Old = e.object
 	}
 	j.Observe(&ev)

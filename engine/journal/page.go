@@ -48,6 +48,7 @@ func (j *Journal) step(q inspect.Query, filter Filter, o order, began time.Time)
 	defer j.mu.Unlock()
 	// It may have been dropped since the last step.
 	v := j.viewLocked(q.Filter, filter, q.Sort, o)
+	v.settle()
 	j.extendLocked(v, j.stepTime)
 	if !v.complete && time.Since(began) < j.pageTime {
 		return inspect.Page{}, false
@@ -59,7 +60,7 @@ func (j *Journal) pageLocked(v *view, q inspect.Query) inspect.Page {
 	matched := v.rows.Len()
 	start, end := inspect.Window(j.anchorLocked(v, q), q.Offset, q.Limit, matched)
 	page := inspect.Page{
-		Total:   max(len(j.entries), j.expected),
+		Total:   max(j.entries.len(), j.expected),
 		Matched: matched,
 		Scanned: v.covered,
 		Start:   start,
@@ -80,8 +81,7 @@ func (j *Journal) anchorLocked(v *view, q inspect.Query) int {
 	case v.order.byKey:
 		return v.rankOf(item{0, &entry{key: q.Cursor}}, q.Desc)
 	}
-	if e := j.entries[q.Cursor]; e != nil {
-		v.prepare(e)
+	if e := j.entries.get(q.Cursor); e != nil {
 		v.cursor, v.rank = q.Cursor, v.rankOf(v.order.item(e), q.Desc)
 		return v.rank
 	}
@@ -97,7 +97,7 @@ func (j *Journal) Annotate(rows []inspect.Row) {
 	defer j.mu.Unlock()
 	now := time.Now()
 	for i := range rows {
-		e := j.entries[rows[i].Key]
+		e := j.entries.get(rows[i].Key)
 		if e == nil {
 			continue
 		}

@@ -16,11 +16,21 @@ const (
 	maxViews = 4
 	// scanChunk is how many entries a view looks at before it looks at the clock.
 	scanChunk = 256
+	// maxMoves is how many entries wait to be moved within a view at most before
+	// they are.
+	maxMoves = 512
+	// viewIdle is how long a view is kept for that nobody asks for, whatever it
+	// costs.
+	viewIdle = 10 * time.Second
 )
 
 // view is the entries that match a filter, in an order. It is made by a scan of
 // all entries in the order of their keys, in steps; what the scan has come to is
 // kept up to date by Observe. The journal's mu guards it.
+//
+// An entry that has changed is moved when somebody asks, or with many others:
+// in order, neighbours find their places near each other, and what changes again
+// meanwhile is moved once.
 type view struct {
 	text   string // the filter as it was written
 	filter Filter
@@ -28,17 +38,32 @@ type view struct {
 	order  order
 	bit    uint8
 
-	// rows has the entries that are covered and match.
+	// rows has the entries that are covered and match, those in moves as they
+	// were before.
 	rows *btree.BTreeG[item]
+	// moves has the entries whose place is to be found anew: those that have the
+	// view's bit in dirty.
+	moves []move
 	// The scan has covered the entries whose keys are before next, all of them if
 	// it is complete; covered counts them.
 	next     string
 	complete bool
 	covered  int
 
+	// asked is when somebody asked for the view last, moved how many entries have
+	// been moved since.
+	asked time.Time
+	moved int
+
 	// cursor is the anchor that was asked for last, rank where it was.
 	cursor string
 	rank   int
+}
+
+// move is an entry that has changed. If in, it stands among the rows as was.
+type move struct {
+	was item
+	in  bool
 }
 
 func newView(text string, filter Filter, by inspect.Sort, o order, bit uint8) *view {
@@ -50,13 +75,6 @@ func newView(text string, filter Filter, by inspect.Sort, o order, bit uint8) *v
 // covers says whether the scan has come to a key.
 func (v *view) covers(key string) bool { return v.complete || key < v.next }
 
-// prepare sees to it that what the order is by is known of an entry.
-func (v *view) prepare(e *entry) {
-	if v.order.bySize && e.size == 0 {
-		e.size = wireSize(e.object)
-	}
-}
-
 // viewLocked returns the view for a filter and an order, and remembers that it
 // was the last to be asked for. A new one takes the place of the one that was
 // not asked for the longest time.
@@ -65,19 +83,37 @@ func (j *Journal) viewLocked(text string, filter Filter, by inspect.Sort, o orde
 		return j.all
 	}
 	i := slices.IndexFunc(j.views, func(v *view) bool { return v.text == text && v.sort == by })
+	var v *view
 	if i >= 0 {
-		v := j.views[i]
-		j.views = append(slices.Delete(j.views, i, i+1), v)
-		return v
+		v = j.views[i]
+		j.views = slices.Delete(j.views, i, i+1)
+	} else {
+		if len(j.views) == maxViews {
+			j.dropLocked(j.views[0])
+		}
+		v = newView(text, filter, by, o, j.freeBitLocked())
 	}
-	bit := uint8(1) << len(j.views)
-	if len(j.views) == maxViews {
-		bit = j.views[0].bit
-		j.views = slices.Delete(j.views, 0, 1)
-	}
-	v := newView(text, filter, by, o, bit)
+	v.asked, v.moved = time.Now(), 0
 	j.views = append(j.views, v)
 	return v
+}
+
+// freeBitLocked returns a bit that no view has.
+func (j *Journal) freeBitLocked() uint8 {
+	taken := uint8(0)
+	for _, v := range j.views {
+		taken |= v.bit
+	}
+	return ^taken & (taken + 1)
+}
+
+// dropLocked lets go of a view.
+func (j *Journal) dropLocked(v *view) {
+	for i := range v.moves {
+		v.moves[i].was.entry.dirty &^= v.bit
+	}
+	i := slices.Index(j.views, v)
+	j.views = slices.Delete(j.views, i, i+1)
 }
 
 // extendLocked goes on with a view's scan for about the time given, and for at
@@ -87,20 +123,19 @@ func (j *Journal) extendLocked(v *view, d time.Duration) {
 	chunk := make([]item, 0, j.scanChunk)
 	for !v.complete {
 		chunk = j.scanLocked(v, chunk[:0])
-		// In order, neighbours find their places near each other.
-		slices.SortFunc(chunk, func(a, b item) int {
-			if v.order.less(a, b) {
-				return -1
-			}
-			return 1
-		})
-		var hint btree.PathHint
-		for _, it := range chunk {
-			v.rows.SetHint(it, &hint)
-		}
+		v.insert(chunk)
 		if time.Since(began) >= d {
 			return
 		}
+	}
+}
+
+// insert puts items among the rows.
+func (v *view) insert(items []item) {
+	v.order.sort(items)
+	var hint btree.PathHint
+	for _, it := range items {
+		v.rows.SetHint(it, &hint)
 	}
 }
 
@@ -119,7 +154,6 @@ func (j *Journal) scanLocked(v *view, matching []item) []item {
 			return true
 		}
 		e.views |= v.bit
-		v.prepare(e)
 		matching = append(matching, v.order.item(e))
 		return true
 	})
@@ -128,50 +162,114 @@ func (j *Journal) scanLocked(v *view, matching []item) []item {
 	return matching
 }
 
-// setLocked makes next what is known of its key; e is the entry there was, nil for
-// a new key. It returns the entry there is now, and keeps nothing of next.
-func (j *Journal) setLocked(e, next *entry) *entry {
-	var moved uint8 // the bits of the views that e has to be put into
+// fixed says that no change of an entry moves it, but one of its writer if the
+// order is by that.
+func (v *view) fixed() bool { return (v.order.byKey || v.order.byWriter) && !v.filter.ByObject() }
+
+// touch remembers that an entry is about to change, and has to be moved. The
+// writer may change only while it is not among the rows of an order by that.
+func (v *view) touch(e *entry) {
+	if e.dirty&v.bit != 0 || !v.covers(e.key) {
+		return
+	}
+	e.dirty |= v.bit
+	m := move{was: item{entry: e}}
+	if e.views&v.bit != 0 {
+		m.was, m.in = v.order.item(e), true
+		if v.order.byWriter {
+			v.rows.Delete(m.was)
+			m.in = false
+		}
+	}
+	v.moves = append(v.moves, m)
+}
+
+// settle moves the entries that have changed.
+func (v *view) settle() {
+	if len(v.moves) == 0 {
+		return
+	}
+	v.moved += len(v.moves)
+	leave, enter := make([]item, 0, len(v.moves)), make([]item, 0, len(v.moves))
+	for i := range v.moves {
+		m := &v.moves[i]
+		e := m.was.entry
+		e.dirty &^= v.bit
+		e.views &^= v.bit
+		is := item{entry: e}
+		if e.flags&gone == 0 && v.filter.KeepObject(e.key, e.object) {
+			e.views |= v.bit
+			is = v.order.item(e)
+			if m.in && v.order.compareValues(m.was, is) == 0 {
+				continue
+			}
+			enter = append(enter, is)
+		}
+		if m.in {
+			leave = append(leave, m.was)
+		}
+	}
+	clear(v.moves)
+	v.moves = v.moves[:0]
+	v.order.sort(leave)
+	var hint btree.PathHint
+	for _, it := range leave {
+		v.rows.DeleteHint(it, &hint)
+	}
+	v.insert(enter)
+}
+
+// touchLocked is called before an entry changes, but for its writer.
+func (j *Journal) touchLocked(e *entry) {
 	for _, v := range j.views {
-		if !v.covers(next.key) {
+		if !v.fixed() {
+			v.touch(e)
+		}
+	}
+}
+
+// setWriterLocked says who wrote the entry's object.
+func (j *Journal) setWriterLocked(e *entry, writer string) {
+	e.flags &^= stale
+	e.size = 0
+	if e.writer == writer {
+		return
+	}
+	for _, v := range j.views {
+		if v.order.byWriter {
+			v.touch(e)
+		}
+	}
+	e.writer = writer
+}
+
+// upkeepLocked moves what waits for that if it has become much. A view that
+// nobody asks for is let go of when keeping it has cost as much as making it
+// would.
+func (j *Journal) upkeepLocked() {
+	for i := len(j.views) - 1; i >= 0; i-- {
+		v := j.views[i]
+		if len(v.moves) < j.maxMoves {
 			continue
 		}
-		was, is := e != nil && e.views&v.bit != 0, next.views&v.bit != 0
-		if e == nil || v.filter.ByObject() {
-			is = v.filter.KeepObject(next.key, next.object)
-			next.views &^= v.bit
+		v.settle()
+		if v.moved > j.entries.len() && time.Since(v.asked) > viewIdle {
+			j.dropLocked(v)
 		}
-		if is {
-			next.views |= v.bit
-			v.prepare(next)
-		}
-		if was && is && v.order.compareValues(v.order.item(e), v.order.item(next)) == 0 {
-			continue
-		}
-		if was {
-			v.rows.Delete(v.order.item(e))
-		}
-		if is {
-			moved |= v.bit
-		}
-		if e == nil {
+	}
+}
+
+// addLocked adds an entry for a key that there is none for.
+func (j *Journal) addLocked(key string, hash uint32) *entry {
+	e := &entry{key: key}
+	j.entries.add(hash, e)
+	j.text += int64(len(key))
+	j.all.rows.Set(j.all.order.item(e))
+	j.all.covered++
+	for _, v := range j.views {
+		if v.covers(key) {
 			v.covered++
-		}
-	}
-	known := e != nil
-	if !known {
-		e = new(entry)
-	}
-	*e = *next
-	if !known {
-		j.entries[e.key] = e
-		j.text += int64(len(e.key))
-		j.all.rows.Set(j.all.order.item(e))
-		j.all.covered++
-	}
-	for _, v := range j.views {
-		if moved&v.bit != 0 {
-			v.rows.Set(v.order.item(e))
+			v.touch(e)
 		}
 	}
 	return e
@@ -182,14 +280,14 @@ func (j *Journal) removeLocked(e *entry) {
 	for _, v := range j.views {
 		if v.covers(e.key) {
 			v.covered--
-			if e.views&v.bit != 0 {
-				v.rows.Delete(v.order.item(e))
-			}
+			v.touch(e)
 		}
 	}
+	e.flags |= gone
+	j.hot.remove(e)
 	j.all.rows.Delete(j.all.order.item(e))
 	j.all.covered--
-	delete(j.entries, e.key)
+	j.entries.remove(e)
 	j.text -= int64(len(e.key))
 }
 

@@ -5,7 +5,7 @@ import "github.com/informeter/informeter/engine/inspect"
 const (
 	// entryBytes is about what an entry takes, with its places in the map and in
 	// the order of keys; rowBytes what it takes in a view.
-	entryBytes, rowBytes = 190, 24
+	entryBytes, rowBytes = 165, 24
 )
 
 // Lost counts what the journal does not know: events and versions that it had to
@@ -18,8 +18,8 @@ func (j *Journal) Vitals() (v inspect.JournalVitals, lost Lost) {
 	defer j.mu.Unlock()
 	j.writeSkipsLocked()
 	v = inspect.JournalVitals{
-		Keys:     len(j.entries),
-		KeyBytes: int64(len(j.entries))*entryBytes + j.text,
+		Keys:     j.entries.len(),
+		KeyBytes: int64(j.entries.len())*entryBytes + j.text,
 		Events:   j.histories.events,
 		Versions: j.histories.versions,
 		Bytes:    j.histories.bytes,
