@@ -29,7 +29,7 @@ const subjectMode = "subject"
 
 type options struct {
 	keys    int
-	rate    int // events a second; 0 is as fast as they are taken
+	rate    int // events a second; 0 is as fast as they are taken, or no steady run
 	seconds int
 	runs    int
 	keymap  string
@@ -75,11 +75,13 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 			}
 		}
 	}
-	fmt.Fprintf(log, "%d events a second, %d s, keys are pressed meanwhile\n", o.rate, o.seconds)
 	var keys latencies
-	paced, err := measure(ctx, o, o.rate, true, &keys)
-	if err != nil {
-		return err
+	var paced report
+	if o.rate > 0 {
+		fmt.Fprintf(log, "%d events a second, %d s, keys are pressed meanwhile\n", o.rate, o.seconds)
+		if paced, err = measure(ctx, o, o.rate, true, &keys); err != nil {
+			return err
+		}
 	}
 	return writeTable(out, o, bare, shown, paced, keys)
 }
@@ -88,13 +90,13 @@ func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("pace", flag.ExitOnError)
 	flags.IntVar(&o.keys, "keys", 100_000, "how many objects there are")
-	flags.IntVar(&o.rate, "rate", 50_000, "events a second of the steady run")
+	flags.IntVar(&o.rate, "rate", 50_000, "events a second of the steady run; 0 for none")
 	flags.IntVar(&o.seconds, "seconds", 10, "how long each run is measured")
 	flags.IntVar(&o.runs, "runs", 3, "how often to run with and without the screen")
 	flags.StringVar(&o.keymap, "keymap", "../keymap.yaml", "the explorer's key bindings")
 	flags.BoolVar(&o.screen, "screen", false, "for the process that is measured: show the explorer")
 	flags.StringVar(&o.report, "report", "", "for the process that is measured: where to write what it saw")
-	flags.StringVar(&o.profile, "profile", "", "for the process that is measured: where to write a CPU profile")
+	flags.StringVar(&o.profile, "profile", "", "write CPU profiles to files of this name, with -without, -with and -steady at its end")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -51,7 +51,8 @@ func measure(ctx context.Context, o options, rate int, screen bool, keys *latenc
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "report.json")
 	cmd := exec.CommandContext(ctx, self, subjectMode, "--keys", strconv.Itoa(o.keys), "--rate", strconv.Itoa(rate),
-		"--seconds", strconv.Itoa(o.seconds), "--keymap", o.keymap, "--screen="+strconv.FormatBool(screen), "--report", file)
+		"--seconds", strconv.Itoa(o.seconds), "--keymap", o.keymap, "--screen="+strconv.FormatBool(screen), "--report", file,
+		"--profile", o.profileOf(rate, screen))
 	term, err := terminal.Start(cmd, 200, 60)
 	if err != nil {
 		return r, err
@@ -78,6 +79,19 @@ func measure(ctx context.Context, o options, rate int, screen bool, keys *latenc
 		return r, fmt.Errorf("read the report: %w", err)
 	}
 	return r, nil
+}
+
+// profileOf returns where a run writes its CPU profile; empty if nowhere.
+func (o options) profileOf(rate int, screen bool) string {
+	switch {
+	case o.profile == "":
+		return ""
+	case rate > 0:
+		return o.profile + "-steady"
+	case screen:
+		return o.profile + "-with"
+	}
+	return o.profile + "-without"
 }
 
 // toStore goes to the screen that has the most to draw.
@@ -138,16 +152,23 @@ func writeTable(out io.Writer, o options, bare, shown []report, paced report, ke
 	fmt.Fprintf(w, "lost to the screen\t%.1f %%\t10 %%\t\n", 100*(1-with/without))
 	cpu := func(r report) float64 { return r.CPU }
 	fmt.Fprintf(w, "processor time an event, without and with\t%.1f, %.1f µs\t\t\n", median(bare, cpu), median(shown, cpu))
+	fmt.Fprintf(w, "writes to the terminal meanwhile\t%.0f/s\t\t\n", median(shown, func(r report) float64 { return r.Writes }))
 	fmt.Fprintf(w, "skipped by the journal meanwhile\t%.0f\t\t\n", median(shown, func(r report) float64 { return float64(r.LostJournal) }))
+	if o.rate > 0 {
+		writeSteady(w, o, paced, keys)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	return nil
+}
+
+func writeSteady(w io.Writer, o options, paced report, keys latencies) {
 	fmt.Fprintf(w, "at %d events a second: handled\t%.0f/s\t\t\n", o.rate, paced.Events)
 	fmt.Fprintf(w, "writes to the terminal\t%.0f/s\t\t\n", paced.Writes)
 	fmt.Fprintf(w, "bytes to the terminal\t%.0f kB/s\t\t\n", paced.Bytes/1000)
 	fmt.Fprintf(w, "key to frame, median of %d\t%.1f ms\t\t\n", len(keys), ms(keys.quantile(0.5)))
 	fmt.Fprintf(w, "99 %%\t%.1f ms\t16 ms\t\n", ms(keys.quantile(0.99)))
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write the table: %w", err)
-	}
-	return nil
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
