@@ -80,23 +80,6 @@ func (m *Model) act(a Action) tea.Cmd {
 	return m.top().handle(a)
 }
 
-// nextMatch moves to the next match, or the one before. Where rows are filtered
-// each of them is one, so that it is the next row.
-func (m *Model) nextMatch(a Action) tea.Cmd {
-	top := m.top()
-	if _, searches := top.(searcher); searches {
-		return top.handle(a)
-	}
-	if f, ok := top.(filtered); !ok || f.filter() == "" {
-		m.note = "nothing to find: " + m.keymap.label(ScopeGlobal, ActionFilter) + " says what"
-		return nil
-	}
-	if a == ActionNextMatch {
-		return top.handle(ActionDown)
-	}
-	return top.handle(ActionUp)
-}
-
 // screenActions are the actions that show a screen, by its number.
 func screenActions() []Action {
 	return []Action{
@@ -128,10 +111,12 @@ func (m *Model) back() bool {
 	case m.columns != nil:
 		m.columns = nil
 	case m.object != nil:
+		m.keepFilter(m.object)
 		if !m.object.back() {
 			m.object = nil
 		}
 	default:
+		m.keepFilter(m.screens[m.current])
 		return m.screens[m.current].back()
 	}
 	return true

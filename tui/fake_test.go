@@ -172,13 +172,22 @@ func pageOf(all []inspect.Row, q inspect.Query) inspect.Page {
 			anchor = len(rows)
 		}
 	} else {
-		slices.SortStableFunc(rows, func(a, b inspect.Row) int {
+		compare := func(a, b inspect.Row) int {
 			if q.Desc {
 				a, b = b, a
 			}
 			return compareObjects(&a, &b, q.Sort)
-		})
-		anchor = max(slices.IndexFunc(rows, func(r inspect.Row) bool { return r.Key == q.Cursor }), 0)
+		}
+		slices.SortStableFunc(rows, compare)
+		if at := slices.IndexFunc(all, func(r inspect.Row) bool { return r.Key == q.Cursor }); at >= 0 {
+			anchor = slices.IndexFunc(rows, func(r inspect.Row) bool {
+				c := compare(r, all[at])
+				return c > 0 || c == 0 && r.Key >= q.Cursor
+			})
+			if anchor < 0 {
+				anchor = len(rows)
+			}
+		}
 	}
 	if q.Cursor == "" {
 		anchor = 0
@@ -252,8 +261,13 @@ func (f *fake) Buckets(_ context.Context, index string, q inspect.BucketQuery) (
 		if q.Desc {
 			slices.Reverse(rows)
 		}
-	} else if q.Cursor != "" {
-		anchor = slices.IndexFunc(rows, func(b inspect.BucketRow) bool { return b.Value >= q.Cursor })
+	} else {
+		if q.Desc {
+			slices.Reverse(rows)
+		}
+		if q.Cursor != "" {
+			anchor = slices.IndexFunc(rows, func(b inspect.BucketRow) bool { return b.Value == q.Cursor || b.Value > q.Cursor != q.Desc })
+		}
 	}
 	start, end := inspect.Window(max(anchor, 0), q.Offset, q.Limit, len(rows))
 	return inspect.BucketPage{

@@ -156,7 +156,7 @@ func (p *helpScreen) filterHelp() [][2]string {
 		{"-f text", "the keys that have its letters in this order"},
 		{"-l selector", "the objects with these labels, as in app=web,tier!=cache"},
 		{"!filter", "the others"},
-		{next + " " + previous, "the next match and the one before; of filtered rows each is one, without a filter there is none"},
+		{next + " " + previous, "the next match and the one before; of filtered rows each is one; with the filter gone, those of the last"},
 	}
 }
 

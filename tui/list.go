@@ -29,6 +29,8 @@ type list[R any] struct {
 	cursorKey, topKey string // empty: by rank
 	// sought is a key to go to, once the rows around it have been read.
 	sought string
+	// toEnd: to go to the last row, once there are any.
+	toEnd bool
 }
 
 // window is where to read a list.
@@ -64,6 +66,10 @@ func (l *list[R]) show(rows []R, start, matched, total int) {
 		l.find()
 		return
 	}
+	if l.toEnd && matched > 0 {
+		l.moveTo(matched - 1)
+		return
+	}
 	if at, ok := l.rankOf(l.cursorKey); ok && l.byCursor {
 		l.top += at - l.cursor
 		l.cursor = at
@@ -90,17 +96,36 @@ func (l *list[R]) astray(rows []R, start, matched int) bool {
 	return at < start || at >= start+len(rows)
 }
 
-// seek selects the row of that key, or if there is none the first one after it,
-// when the rows around it have been read. Only for rows in the order of keys.
+// seek selects the row of that key, when the rows around it have been read. If
+// there is none, it is the first one after it where rows are in the order of keys.
 func (l *list[R]) seek(key string) { l.home(); l.sought = key }
+
+// step selects the next row that is here and that is one, or the one before, and
+// says whether there is one.
+func (l *list[R]) step(is func(R) bool, forward bool) bool {
+	n := -1
+	if forward {
+		n = 1
+	}
+	for i := l.cursor - l.start + n; i >= 0 && i < len(l.rows); i += n {
+		if is(l.rows[i]) {
+			l.moveTo(l.start + i)
+			return true
+		}
+	}
+	return false
+}
 
 // find selects the row that was sought, near the middle of the window.
 func (l *list[R]) find() {
-	rank := l.start + len(l.rows)
-	for i, r := range l.rows {
-		if l.keyOf(r) >= l.sought {
-			rank = l.start + i
-			break
+	rank, here := l.rankOf(l.sought)
+	if !here {
+		rank = l.start + len(l.rows)
+		for i, r := range l.rows {
+			if l.keyOf(r) >= l.sought {
+				rank = l.start + i
+				break
+			}
 		}
 	}
 	l.sought = ""
@@ -112,7 +137,7 @@ func (l *list[R]) find() {
 
 // pinned says that the window stays at the first row, whichever that is.
 func (l *list[R]) pinned() bool {
-	return l.cursor == 0 && l.cursorKey == "" && l.topKey == "" && l.sought == ""
+	return !l.toEnd && l.cursor == 0 && l.cursorKey == "" && l.topKey == "" && l.sought == ""
 }
 
 // settle brings cursor and top into their bounds and remembers their keys.
@@ -163,14 +188,16 @@ func (l *list[R]) reset() {
 	l.home()
 }
 
-func (l *list[R]) home() { l.cursor, l.top, l.cursorKey, l.topKey, l.sought = 0, 0, "", "", "" }
+func (l *list[R]) home() {
+	l.cursor, l.top, l.cursorKey, l.topKey, l.sought, l.toEnd = 0, 0, "", "", "", false
+}
 
 // move moves the selection by n rows. Where that leaves the rows that are here,
 // it goes by rank until those there have been read.
 func (l *list[R]) move(n int) { l.moveTo(l.cursor + n) }
 
 func (l *list[R]) moveTo(rank int) {
-	l.sought = ""
+	l.sought, l.toEnd = "", false
 	l.cursor = max(min(rank, l.matched-1), 0)
 	l.cursorKey = l.keyAt(l.cursor)
 	if l.topKey == "" {
@@ -181,7 +208,7 @@ func (l *list[R]) moveTo(rank int) {
 
 // scroll moves the window by n rows and the selection only if it must.
 func (l *list[R]) scroll(n int) {
-	l.sought = ""
+	l.sought, l.toEnd = "", false
 	l.top = max(min(l.top+n, l.matched-l.height), 0)
 	l.cursor = max(min(l.cursor, l.top+l.height-1), l.top)
 	l.cursorKey, l.topKey = l.keyAt(l.cursor), l.keyAt(l.top)
@@ -206,7 +233,9 @@ func (l *list[R]) handle(a Action) bool {
 	case ActionTop:
 		l.home()
 	case ActionBottom:
+		none := l.matched == 0
 		l.moveTo(l.matched - 1)
+		l.toEnd = none
 	default:
 		return false
 	}

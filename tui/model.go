@@ -113,6 +113,7 @@ type Model struct {
 	presses    uint64   // of keys
 	accepting  string   // the line that is being done
 	typedLines []string // the command lines so far, the newest last
+	lastFilter string   // the last one that was taken away
 	names      map[NameKind][]string
 	wanted     []NameKind // names to ask for
 

@@ -207,6 +207,7 @@ func (p *prompt) cursor(l layout, status string) *tea.Cursor {
 // askFilter lets the user type a filter; the rows follow each key. One that does
 // not parse changes nothing.
 func (m *Model) askFilter(f filtered) {
+	m.keepFilter(f)
 	before := f.filter()
 	hint := "part of a key; !not, /expression/, -f fuzzy, -l labels"
 	_, searches := f.(searcher)

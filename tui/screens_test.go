@@ -109,7 +109,7 @@ func screenCases() []struct {
 	typed := func(keys ...string) []string { return keys }
 	return []c{
 		{"pipeline/many", newFake(48211).waiting(31), typed("1")},
-		{"pipeline/just_now", newFake(300), typed("1", "tab", "j", "j")},
+		{"pipeline/just_now_many", newFake(300), typed("1", "tab", "j", "j")},
 		{"pipeline/one", newFake(1).with(lonely), typed("1")},
 		{"pipeline/empty", newFake(0).with(lonely), typed("1")},
 		{"pipeline/paused", newFake(48211).waiting(2400).with(paused), typed("1")},

@@ -64,6 +64,7 @@ func runFilter(m *Model, args []word) (tea.Cmd, error) {
 			return nil, &fault{w.from, w.to, wrong.what}
 		}
 	}
+	m.keepFilter(f)
 	f.setFilter(w.text)
 	return nil, nil
 }
