@@ -90,6 +90,18 @@
 // always: a stopped watch is read to its end, the queue's lock is not held, a nil
 // handler is refused, and watch error handlers get a Reflector that never ran.
 //
+// What changes what handlers are told is off unless Hardening asks for it:
+//
+//	SkipBusyResync     a handler that is busy with the last resync is left out of
+//	                   the next
+//	ConflateBacklog    a handler that falls further behind than so many
+//	                   notifications is told only the newest of each key, so that
+//	                   what waits for it is bounded by the number of keys
+//	CompressUpdates    a DeltaFIFO keeps only the newest of adjacent updates of a
+//	                   key
+//	SplitIdentity      an update from one object to another of the same name is a
+//	                   deletion and an addition
+//
 // # Cost
 //
 // What is counted is counted under locks that the pipeline takes anyway. The

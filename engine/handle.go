@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -219,7 +220,7 @@ func otherObject(n *processor.Notification) bool {
 
 // notification says what handlers are told of one delta that the store took.
 func notification(op *store.Op, e *deltafifo.Entry) processor.Notification {
-	note := processor.Notification{Key: op.Key, Cause: e.Cause, New: op.Object}
+	note := processor.Notification{Key: op.Key, Cause: e.Cause, New: op.Object, Merged: uint16(min(e.Merged, math.MaxUint16))}
 	switch {
 	case op.Delete:
 		// As in client-go, handlers are given the object of the delta: a

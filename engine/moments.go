@@ -192,7 +192,7 @@ func (i *Informer) Moments(_ context.Context, q inspect.MomentQuery) (inspect.Mo
 	if q.Handler != "" {
 		// What was conflated, and what it was given longer ago than is recorded.
 		page.Moments = slices.DeleteFunc(page.Moments, func(m inspect.Moment) bool {
-			return !slices.ContainsFunc(m.Deliveries, func(d inspect.Delivery) bool { return d.Handler == q.Handler })
+			return !slices.ContainsFunc(m.Deliveries, func(d inspect.Delivery) bool { return d.Handler == q.Handler && !d.Merged })
 		})
 	}
 	return page, nil

@@ -84,7 +84,7 @@ func (b *biographyPage) keeps(e *biographyRow) bool {
 	}
 	text, wanted := strings.CutPrefix(b.text, "!")
 	has := slices.ContainsFunc(append([]string{
-		e.Type, e.Cause.String(), e.ResourceVersion, e.UID, e.Writer, e.Skipped,
+		e.Type, e.Cause.String(), e.ResourceVersion, e.UID, e.Writer, e.Skipped, e.MergedWhy,
 	}, e.Changed...), func(s string) bool { return matchIn(s, text) >= 0 })
 	return has != wanted
 }
@@ -220,17 +220,25 @@ func deliveredCell(t *theme, deliveries []inspect.Delivery) cell {
 	if len(deliveries) == 0 {
 		return cell{st: t.faint, s: dash}
 	}
-	done := 0
+	done, merged := 0, 0
 	for i := range deliveries {
-		if !deliveries[i].Pending {
+		switch {
+		case deliveries[i].Merged:
+			merged++
+		case !deliveries[i].Pending:
 			done++
 		}
 	}
 	c := cell{st: t.ok, s: number(done) + "/" + number(len(deliveries))}
-	if done < len(deliveries) {
+	if done+merged < len(deliveries) {
 		c.st = t.warn
 	}
 	return c
+}
+
+// mergedText says for how many other deltas an event stands, and why.
+func mergedText(e *inspect.KeyEvent) string {
+	return "and " + number(e.Merged) + " more, " + e.MergedWhy
 }
 
 // eventCell says what an event changed, or why nobody was told of it.
@@ -241,6 +249,9 @@ func eventCell(t *theme, r *biographyRow) cell {
 	}
 	if r.Tombstone {
 		out = append(out, part{t.warn, "tombstone  "})
+	}
+	if r.Merged > 0 {
+		out = append(out, part{t.muted, "+" + number(r.Merged) + " more  "})
 	}
 	switch {
 	case r.Skipped != "":
@@ -298,8 +309,15 @@ func eventDetail(t *theme, r *biographyRow, w, h int) []string {
 	case r.Compared:
 		lines = append(lines, row("changed", seg(0, t.muted, "nothing but resource version, managed fields and times")))
 	}
+	var queue []segment
 	if r.Waited > 0 {
-		lines = append(lines, row("queue", seg(0, "", "waited "+duration(r.Waited))))
+		queue = append(queue, seg(1, "", "waited "+duration(r.Waited)))
+	}
+	if r.Merged > 0 {
+		queue = append(queue, seg(0, "", mergedText(&r.KeyEvent)))
+	}
+	if len(queue) > 0 {
+		lines = append(lines, row("queue", queue...))
 	}
 	return append(lines, deliveryLines(t, r, w, h-len(lines), label)...)
 }
@@ -311,6 +329,10 @@ func deliveryLines(t *theme, r *biographyRow, w, h, label int) []string {
 		d := &r.Deliveries[i]
 		if d.Pending {
 			segments = append(segments, segment{parts: []part{{"", d.Handler}, {t.warn, " waits for it"}}})
+			continue
+		}
+		if d.Merged {
+			segments = append(segments, segment{parts: []part{{"", d.Handler}, {t.muted, " was behind: merged into a later one"}}})
 			continue
 		}
 		after := ""

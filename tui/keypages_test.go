@@ -314,6 +314,26 @@ func TestABiographySaysWhatWaits(t *testing.T) {
 	}
 }
 
+// TestABiographySaysWhatWasMerged: an event may stand for others that waited with
+// it, and a handler may be told of a later one instead.
+func TestABiographySaysWhatWasMerged(t *testing.T) {
+	f := newFake(20).lived()
+	events := f.lives[0].Events
+	last, deleted := &events[len(events)-1], &events[5]
+	last.Merged, last.MergedWhy = 3, inspect.MergedCompressed
+	last.Deliveries[1] = inspect.Delivery{Handler: "audit", Merged: true}
+	deleted.Merged, deleted.MergedWhy = 1, inspect.MergedDeletions
+	u := newUser(t, f, 120, 40)
+	u.press("3", "b").expect(
+		"1/2  ", // audit was not called with it, and will not be
+		"tombstone  +1 more", "+3 more  .metadata",
+		"waited 700µs   and 3 more, compressed in the queue",
+		"audit was behind: merged into a later one",
+	)
+	u.press("j", "j").expect("and 1 more, deletions of what was about to be deleted")
+	u.press("/", "c", "o", "m", "p", "r", "enter").expect("1 of 8")
+}
+
 func TestWhatWaitsFitsAnyWidth(t *testing.T) {
 	q := waits{position: 3, more: 120, deltas: make([]inspect.DeltaInfo, 16)}
 	for w := 30; w < 200; w++ {

@@ -176,7 +176,7 @@ func slowestDelivery(t *theme, deliveries []inspect.Delivery, own string) (name,
 	most := time.Duration(-1)
 	for _, d := range deliveries {
 		switch {
-		case d.Handler == own:
+		case d.Handler == own, d.Merged:
 		case d.Pending:
 			return cell{s: d.Handler}, cell{st: t.warn, s: "waits"}
 		case d.Took > most:

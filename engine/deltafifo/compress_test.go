@@ -1,6 +1,7 @@
 package deltafifo_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -23,6 +24,36 @@ func TestAdjacentUpdatesAreCompressedOnDemand(t *testing.T) {
 		}
 		want(t, "popped", drain(t, q, store), popped)
 	}
+}
+
+func TestADeltaCountsThoseItStandsFor(t *testing.T) {
+	store := newKnown(obj("a", 1), obj("b", 1))
+	q := deltafifo.New(deltafifo.Options{KnownObjects: store, Compress: true})
+	must(t, q.Replace(list(obj("a", 1)), "")) // and a tombstone for b
+	must(t, q.Update(obj("a", 2)), q.Update(obj("a", 3)), q.Update(obj("a", 4)))
+	must(t, q.Replace(list(obj("a", 5)), ""), q.Replace(list(obj("a", 6)), ""))
+	must(t, q.Delete(obj("b", 7)), q.Delete(obj("b", 8)), q.Add(obj("b", 9)))
+	var got []string
+	_, _, err := q.PopEntries(upTo(10), func(batch []deltafifo.Entry) (failed []deltafifo.Entry) {
+		for _, e := range batch {
+			got = append(got, fmt.Sprintf("%s for %d more", text(e.Key, e.Delta), e.Merged))
+		}
+		return batch[2:3]
+	})
+	must(t, err, q.CheckInvariants())
+	want(t, "popped", got, []string{
+		"Replaced a@1 for 0 more", "Updated a@4 for 2 more", "Replaced a@6 for 1 more", "Deleted b@7 for 2 more", "Added b@9 for 0 more",
+	})
+	if v := q.Vitals(time.Now()); v.Deltas != 1 {
+		t.Fatalf("%d deltas wait, want the one that failed", v.Deltas)
+	}
+	_, _, err = q.PopEntries(upTo(10), func(batch []deltafifo.Entry) []deltafifo.Entry {
+		if batch[0].Merged != 1 {
+			t.Errorf("put back, it stands for %d more, want still 1", batch[0].Merged)
+		}
+		return nil
+	})
+	must(t, err)
 }
 
 func TestWhatIsInFlightIsNotCompressed(t *testing.T) {

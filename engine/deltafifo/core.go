@@ -328,6 +328,7 @@ func (c *core) appendLocked(key string, d *delta, startup bool) {
 		Cause:         d.cause,
 		InInitialList: startup || !c.populated,
 		Attempts:      int(d.attempts),
+		Merged:        int(d.merged),
 		startup:       startup,
 		index:         len(c.batch),
 	})
@@ -340,6 +341,7 @@ func (c *core) waitingAgain(e *Entry) delta {
 		arrived:  e.Arrived.Sub(c.began),
 		cause:    e.Cause,
 		attempts: uint16(e.Attempts + 1),
+		merged:   uint32(e.Merged),
 	}
 }
 

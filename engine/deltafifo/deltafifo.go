@@ -338,6 +338,7 @@ func (q *DeltaFIFO) compressLocked(it *item, d delta) bool {
 		return false
 	}
 	last.Object, last.attempts = d.Object, 0
+	last.merged++
 	q.compressed++
 	return true
 }
@@ -372,6 +373,7 @@ func (q *DeltaFIFO) deletedLocked(it *item, d delta) bool {
 		if _, unknown := last.Object.(cache.DeletedFinalStateUnknown); unknown {
 			last.Object, last.cause = d.Object, d.cause
 		}
+		last.merged++
 		return true
 	}
 	return it.flight > 0 && q.batch[it.newest].Type == cache.Deleted

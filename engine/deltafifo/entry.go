@@ -32,6 +32,10 @@ type Entry struct {
 	index           int
 	// Attempts counts how often the delta was put back.
 	Attempts int
+	// Merged counts deltas of the key that are not handled because this one
+	// stands for them: with Options.Compress the older states of an Updated or
+	// Replaced, and of a Deleted further deletions.
+	Merged int
 }
 
 // Options configures a queue. The zero value works.
@@ -96,6 +100,7 @@ type delta struct {
 	arrived  time.Duration // since the queue was made
 	cause    inspect.Cause
 	attempts uint16
+	merged   uint32 // see Entry.Merged
 }
 
 // keyOf returns the key of an object, a tombstone, or what Pop returned.

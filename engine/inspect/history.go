@@ -54,12 +54,24 @@ type KeyEvent struct {
 	Compared bool     `json:"compared,omitempty"`
 	// Skipped says why handlers were not told, if they were not.
 	Skipped string `json:"skipped,omitempty"`
+	// Merged counts deltas of the key that waited in the queue together with this
+	// one and were not handled by themselves, and MergedWhy says why: this one
+	// stands for them.
+	Merged    int    `json:"merged,omitempty"`
+	MergedWhy string `json:"mergedWhy,omitempty"`
 	// Waited is how long the delta took from the reflector to the store, nearly
 	// all of it in the queue; 0 if that is not known.
 	Waited time.Duration `json:"waitedNs,omitempty"`
 	// Deliveries say when each handler got it, as far as that is still known.
 	Deliveries []Delivery `json:"deliveries,omitempty"`
 }
+
+// The reasons why deltas are merged, as KeyEvent.MergedWhy has them: the queue
+// compresses states of which a newer one waits, and one deletion is enough.
+const (
+	MergedCompressed = "compressed in the queue"
+	MergedDeletions  = "deletions of what was about to be deleted"
+)
 
 // Delivery is one notification given to one handler.
 type Delivery struct {
@@ -71,6 +83,9 @@ type Delivery struct {
 	// returned yet; Took is how long it has taken so far.
 	Pending bool `json:"pending,omitempty"`
 	Calling bool `json:"calling,omitempty"`
+	// Merged: the handler was so far behind that it is not called with it at all,
+	// but with what the key has become later, if anything.
+	Merged bool `json:"merged,omitempty"`
 }
 
 // DiffRequest asks for what differs between two versions of one key.

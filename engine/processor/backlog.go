@@ -21,6 +21,8 @@ type backlog struct {
 	items map[string]*waiting
 	// first and last are the ends of a list of all items.
 	first, last *waiting
+	// gone is what put returns.
+	gone [2]uint64
 }
 
 // waiting is one key of a backlog.
@@ -39,51 +41,59 @@ type queued struct {
 	seq uint64
 }
 
-// put adds an entry to what waits for its key. It returns how many notifications
-// are not to be told any more, and how many of them were part of the initial
-// list.
-func (b *backlog) put(key string, q queued) (gone, initial uint64) {
+// put adds an entry to what waits for its key. It returns which notifications,
+// by their sequence numbers, are not to be told any more, and how many of them
+// were part of the initial list.
+func (b *backlog) put(key string, q queued) (gone []uint64, initial uint64) {
 	it := b.items[key]
 	if it == nil || key == "" {
 		b.append(&waiting{key: key, note: q})
-		return 0, 0
+		return nil, 0
 	}
 	if it.again == nil && it.note.kind == Delete {
 		if q.kind == Delete {
-			return 1, it.note.absorb(&q)
+			return b.absorb(&it.note, &q)
 		}
 		q.kind, q.old = Add, nil
 		it.again = &q
-		return 0, 0
+		return nil, 0
 	}
 	newest := &it.note
 	if it.again != nil {
 		newest = it.again
 	}
 	if q.kind != Delete || newest.kind == Update {
-		return 1, newest.absorb(&q)
+		return b.absorb(newest, &q)
 	}
+	b.gone = [2]uint64{newest.seq, q.seq}
 	// An object that the handler never knew is gone again.
-	initial = count(newest.initial) + count(q.initial)
+	initial = count(newest.marks.has(markInitial)) + count(q.marks.has(markInitial))
 	if it.again != nil {
 		it.again = nil
 	} else {
 		b.remove(it)
 	}
-	return 2, initial
+	return b.gone[:], initial
+}
+
+// absorb lets an entry take in a later one, and returns what put does.
+func (b *backlog) absorb(q, later *queued) (gone []uint64, initial uint64) {
+	b.gone[0] = q.seq
+	return b.gone[:1], q.absorb(later)
 }
 
 // absorb turns q, an add or an update, into what tells of later, too. It returns
 // how many notifications of the initial list are one less.
 func (q *queued) absorb(later *queued) (initial uint64) {
-	initial = count(q.initial && later.initial)
+	initial = count((q.marks & later.marks).has(markInitial))
 	q.seq = later.seq
 	q.arrived = later.arrived
-	q.round = later.round
-	q.initial = q.initial || later.initial
-	if !later.dueOnly {
+	q.round, q.merged = later.round, later.merged
+	q.marks |= later.marks & markInitial
+	if !later.marks.has(markDueOnly) {
 		// What changed the object says more than what repeated it.
-		q.cause, q.dueOnly = later.cause, false
+		q.cause = later.cause
+		q.marks &^= markDueOnly
 	}
 	if later.kind == Delete {
 		q.kind, q.old, q.new = Delete, later.old, nil

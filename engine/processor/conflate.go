@@ -178,7 +178,8 @@ func (l *Listener) moveRun(pos position) position {
 			continue
 		}
 		gone, fewer := c.backlog.put(keys[pos.index], queued{entries[pos.index], pos.seq()})
-		l.conflated.Add(gone)
+		l.conflated.Add(uint64(len(gone)))
+		g.mergeLocked(gone)
 		initial += fewer
 	}
 	if !pos.chunk.own {

@@ -164,8 +164,12 @@ func runConflation(bound, initial int, steps []conflateStep) error {
 	if err != nil {
 		return err
 	}
+	var sent []Sent
 	check := func() error {
 		synctest.Wait()
+		if err := eachIsToldOnce(p, sent); err != nil {
+			return err
+		}
 		if err := checkInvariants(p); err != nil {
 			return err
 		}
@@ -204,6 +208,9 @@ func runConflation(bound, initial int, steps []conflateStep) error {
 			batch = append(batch, w.change(strconv.Itoa(c[0]), c[1]))
 		}
 		p.Publish(batch)
+		for _, n := range batch {
+			sent = append(sent, Sent{Seq: n.Seq})
+		}
 		if err := check(); err != nil {
 			return err
 		}
@@ -225,6 +232,33 @@ func runConflation(bound, initial int, steps []conflateStep) error {
 	}
 	if slowly.conflating.out {
 		return fmt.Errorf("the slow listener has not returned to the log")
+	}
+	return nil
+}
+
+// eachIsToldOnce checks that of every notification it is known what has become of
+// it for either listener: given to the handler, waiting, or conflated.
+func eachIsToldOnce(p *Processor, sent []Sent) error {
+	listeners := p.Listeners(time.Now())
+	merged := map[string]uint64{}
+	for i, deliveries := range p.Deliveries(time.Now(), sent) {
+		if len(deliveries) != len(listeners) {
+			return fmt.Errorf("of %d is told: %+v", sent[i].Seq, deliveries)
+		}
+		for n, d := range deliveries {
+			if d.Handler != listeners[n].Name || d.Merged && (d.Pending || d.Calling || !d.Began.IsZero()) {
+				return fmt.Errorf("of %d is told: %+v", sent[i].Seq, d)
+			}
+			if d.Merged {
+				merged[d.Handler]++
+			}
+		}
+	}
+	for _, v := range listeners {
+		// What was conflated of the startup batch has no number.
+		if n := merged[v.Name]; n > v.Conflated || n+v.InitialTotal < v.Conflated {
+			return fmt.Errorf("%s: %d said to be conflated, counted %d", v.Name, n, v.Conflated)
+		}
 	}
 	return nil
 }

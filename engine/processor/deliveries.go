@@ -44,14 +44,18 @@ func (l *Listener) recordLocked(on bool) {
 	g.settleLocked(l.delivered.Load()) // what came before is not recorded
 	switch {
 	case !on || l.explorer:
-		g.deliveries = nil
+		g.deliveries, g.merged = nil, nil
 	case g.deliveries == nil:
 		g.deliveries = tap.NewRing[delivery](deliveriesKept)
+		if l.conflating != nil {
+			g.merged = tap.NewRing[uint64](deliveriesKept)
+		}
 	}
 }
 
 // Deliveries says of each notification when each of the handlers it was for was
-// called with it, and which are still to be, in the order of registration. What
+// called with it, which are still to be, and which never will, because it was
+// conflated, in the order of registration. What
 // happened before deliveries were recorded, or so long ago that it was
 // overwritten, is left out, and so are the explorer's listener and listeners that
 // are gone. Nothing is pending for a listener that is being removed. A call
@@ -99,6 +103,13 @@ func (w *wanted) of(l *Listener, now time.Time) {
 			d := g.deliveries.At(rank)
 			if d.seq-lowest <= highest-lowest { // the others are below: it wraps
 				w.add(known, d.seq, l, inspect.Delivery{Began: l.p.clockTime(d.ended - int64(d.took)), Took: d.took})
+			}
+		}
+	}
+	if g.merged != nil {
+		for rank := range g.merged.Len() {
+			if seq := *g.merged.At(rank); seq-lowest <= highest-lowest {
+				w.add(known, seq, l, inspect.Delivery{Merged: true})
 			}
 		}
 	}

@@ -61,7 +61,7 @@
 //     keeps no object alive. Otherwise it keeps what lies ahead of the slowest
 //     cursor, and behind it at most the rest of that chunk: 63 notifications.
 //   - If deliveries are recorded, the last 8,192 of each listener can be asked
-//     for, and what is still pending always.
+//     for, as many that were conflated, and what is still pending always.
 //   - If Run has returned, every goroutine has ended.
 //
 // A notification counts as pending until its call has returned; the one under
@@ -97,6 +97,6 @@
 // start of a goroutine a batch.
 //
 // While deliveries are recorded, each costs a few nanoseconds more and each
-// listener up to 200 KiB more; who asks for some of them costs each listener one
+// listener up to 200 KiB more, 64 KiB with Options.ConflateBacklog; who asks for some of them costs each listener one
 // scan of what is recorded, some 10 µs.
 package processor

@@ -77,8 +77,11 @@ type ledger struct {
 	roundWork  time.Duration
 	roundEnded int64
 
-	// deliveries has the last calls that were settled, while they are recorded.
+	// deliveries has the last calls that were settled, while they are recorded,
+	// and merged the sequence numbers of the last notifications that were
+	// conflated.
 	deliveries *tap.Ring[delivery]
+	merged     *tap.Ring[uint64]
 
 	panics    uint64
 	lastPanic string
@@ -125,6 +128,15 @@ func (g *ledger) settleLocked(done uint64) {
 		}
 		if g.deliveries != nil && r.seq != 0 {
 			*g.deliveries.Next() = delivery{seq: r.seq, ended: r.ended, took: r.took}
+		}
+	}
+}
+
+// mergeLocked notes which notifications were conflated, while that is recorded.
+func (g *ledger) mergeLocked(seqs []uint64) {
+	for _, seq := range seqs {
+		if g.merged != nil && seq != 0 {
+			*g.merged.Next() = seq
 		}
 	}
 }

@@ -354,7 +354,7 @@ func (l *Listener) call(e *entry) {
 	}
 	switch e.kind {
 	case Add:
-		l.handler.OnAdd(e.new, e.initial)
+		l.handler.OnAdd(e.new, e.marks.has(markInitial))
 	case Update:
 		l.handler.OnUpdate(e.old, e.new)
 	case Delete:
@@ -371,7 +371,7 @@ func (l *Listener) finish(e *entry) {
 	l.last = now
 	l.cursor.index++
 	l.delivered.Store(done + 1)
-	if e.initial {
+	if e.marks.has(markInitial) {
 		l.initialDelivered.Add(1)
 		l.syncIfDone()
 	}

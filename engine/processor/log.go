@@ -18,20 +18,45 @@ type entry struct {
 	old, new    any
 	arrived, at int64
 	// to is nil if every listener registered at the time is addressed.
-	to      *Audience
-	kind    Kind
-	cause   inspect.Cause
-	initial bool
-	dueOnly bool
-	split   bool
+	to    *Audience
+	kind  Kind
+	cause inspect.Cause
+	marks marks
 	// skip leads from the first entry of a run, the entries of one batch and one
 	// chunk with the same addressees, past its last. It is set on the first entry
 	// only: a cursor meets a run at its start.
 	skip uint8
 	// round is the resync round the notification was published in. It begins anew
 	// after 65,536 of them: it tells neighbours apart.
-	round uint16
+	round  uint16
+	merged uint16
 }
+
+// marks are what is true of an entry, of the Notification fields of these names.
+type marks uint8
+
+const (
+	markInitial marks = 1 << iota
+	markDueOnly
+	markSplit
+)
+
+// marksOf returns the marks of a notification.
+func marksOf(n *Notification) (m marks) {
+	if n.Initial {
+		m |= markInitial
+	}
+	if n.DueOnly {
+		m |= markDueOnly
+	}
+	if n.Split {
+		m |= markSplit
+	}
+	return m
+}
+
+// has says whether one of the marks in some is set.
+func (m marks) has(some marks) bool { return m&some != 0 }
 
 // object returns the object that the notification is about, as it was last seen.
 func (e *entry) object() any {
@@ -44,7 +69,8 @@ func (e *entry) object() any {
 // tell writes the notification to n.
 func (e *entry) tell(n *Notification, seq uint64) {
 	*n = Notification{
-		Key: e.key, Kind: e.kind, Cause: e.cause, Initial: e.initial, DueOnly: e.dueOnly, Split: e.split,
+		Key: e.key, Kind: e.kind, Cause: e.cause, Merged: e.merged,
+		Initial: e.marks.has(markInitial), DueOnly: e.marks.has(markDueOnly), Split: e.marks.has(markSplit),
 		Old: e.old, New: e.new, Arrived: e.arrived, At: e.at, Seq: seq,
 	}
 }
@@ -158,8 +184,8 @@ func (w *writer) append(n *Notification, to *Audience) {
 	e.key, e.old, e.new = n.Key, n.Old, n.New
 	e.arrived, e.at = n.Arrived, w.at
 	e.to = to
-	e.kind, e.cause, e.initial, e.dueOnly, e.split = n.Kind, n.Cause, n.Initial, n.DueOnly, n.Split
-	e.round = w.round
+	e.kind, e.cause, e.marks = n.Kind, n.Cause, marksOf(n)
+	e.round, e.merged = w.round, n.Merged
 	n.At, n.Seq = w.at, position{w.tail, int(w.n)}.seq()
 	w.n++
 }

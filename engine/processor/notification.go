@@ -42,6 +42,9 @@ type Notification struct {
 	// Split marks the two halves, a Delete and an Add, of an update from one
 	// object to another that has taken its name.
 	Split bool
+	// Merged counts deltas of the key that nobody is told of by themselves,
+	// because this one stands for them in the queue; at most 65,535.
+	Merged uint16
 	// Old is the object as it was: for Update and Delete. A deleted object may
 	// be a cache.DeletedFinalStateUnknown. New is the object as it is: for Add
 	// and Update.
