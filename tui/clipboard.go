@@ -174,6 +174,9 @@ func (p *pipelineScreen) copied() (what, text string) {
 }
 
 func (p *handlersScreen) copied() (what, text string) {
+	if key := p.standing.selected(); key != "" {
+		return key, key
+	}
 	row, _ := p.handlers.selected()
 	return row.Name, row.Name
 }

@@ -327,7 +327,27 @@ func (f *fake) Moments(_ context.Context, q inspect.MomentQuery) (inspect.Moment
 	if f.moments == nil {
 		return inspect.MomentPage{}, inspect.ErrUnsupported
 	}
+	if q.Handler != "" {
+		return inspect.MomentPage{Moments: f.around(q)}, nil
+	}
 	return inspect.MomentPage{Moments: f.moments[:min(len(f.moments), q.Limit)]}, nil
+}
+
+// around returns the moments on both sides of where a handler stands.
+func (f *fake) around(q inspect.MomentQuery) []inspect.Moment {
+	var waits, told []inspect.Moment
+	for _, m := range f.moments {
+		for _, d := range m.Deliveries {
+			if d.Handler != q.Handler {
+				continue
+			} else if d.Pending || d.Calling {
+				waits = append(waits, m)
+			} else if len(told) < q.Limit {
+				told = append(told, m)
+			}
+		}
+	}
+	return append(slices.Clone(waits[max(len(waits)-q.Ahead, 0):]), told...)
 }
 
 func (f *fake) VerifyIndex(_ context.Context, index string) (inspect.IndexCheck, error) {
@@ -476,8 +496,8 @@ func (f *fake) passed(n int) {
 			Enqueued: at, Popped: at.Add(time.Duration(i%9*11) * time.Microsecond), Published: at.Add(time.Duration(i%9*12) * time.Microsecond),
 			Deliveries: []inspect.Delivery{
 				{Handler: "informeter", Took: time.Hour},
-				{Handler: "deployment-controller", Took: time.Duration(i%5*80) * time.Microsecond},
-				{Handler: "audit", Took: time.Duration(i%4) * time.Millisecond, Pending: i < 3},
+				{Handler: "deployment-controller", Began: at.Add(time.Duration(i%9*14) * time.Microsecond), Took: time.Duration(i%5*80) * time.Microsecond},
+				{Handler: "audit", Began: at.Add(time.Duration(i) * 20 * time.Millisecond), Took: time.Duration(i%4) * time.Millisecond, Pending: i < 3, Calling: i == 3},
 			},
 		}
 		f.moments = append(f.moments, m)
@@ -515,12 +535,15 @@ func (f *fake) vitals(n int) {
 			Name: "deployment-controller", Synced: true, Pending: 3, Behind: 1200 * time.Microsecond, Delivered: 50000, Rate: 1204, ArrivalRate: 1204, BusyRate: 12000,
 			Drain: 250 * time.Microsecond, InitialDelivered: uint64(n), InitialTotal: uint64(n),
 			Time: inspect.Latency{Count: 9000, P50: 80 * time.Microsecond, P99: 410 * time.Microsecond, Max: 3 * ms}, Causes: inspect.CauseCounts{Watch: 50000},
+			Spread: spread(15, 900, 4000, 3100, 700, 200, 60, 30, 10),
 		},
 		{
 			Name: "audit", Synced: true, Pending: 4120, Behind: 8200 * ms, Delivered: 20000, Rate: 501, ArrivalRate: 1204, BusyRate: 501,
 			Drain: 8223 * ms, InitialDelivered: uint64(n), InitialTotal: uint64(n), InHandler: 2 * ms, CurrentKey: "ns-0/web-00000",
 			Time: inspect.Latency{Count: 9000, P50: 1900 * time.Microsecond, P99: 7 * ms, Max: 40 * ms}, Causes: inspect.CauseCounts{Watch: 8000, Resync: 11800, Initial: 200},
 			ResyncAsked: 30 * time.Second, ResyncGranted: 30 * time.Second, ResyncSeen: 31 * time.Second, NextResync: epoch.Add(12 * time.Second),
+			Spread:    spread(19, 300, 2600, 4100, 900, 500, 300, 120, 20, 0, 0, 3, 1),
+			LastRound: &inspect.Round{Began: epoch.Add(-18 * time.Second), Ended: epoch.Add(-2 * ms), Objects: 7400, Work: 14800 * ms},
 		},
 	}
 	s.Resync = inspect.ResyncVitals{CheckPeriod: 30 * time.Second, Next: epoch.Add(12 * time.Second), Rounds: 8}
@@ -529,6 +552,24 @@ func (f *fake) vitals(n int) {
 		{ID: 1, Verb: inspect.VerbWatchList, Started: epoch.Add(-252 * time.Second), Ended: epoch.Add(-200 * time.Second), Lifetime: 52 * time.Second, Returned: "180411", Items: n, Initial: n, Marked: epoch.Add(-240 * time.Second), Outcome: inspect.OutcomeClosed, Next: "watch"},
 	}}
 	f.requests = s.Requests.Last
+}
+
+// spread makes bands as an informer does, of how many there are in each; the first
+// begins at the power-th power of two nanoseconds.
+func spread(power int, counts ...uint64) []inspect.Band {
+	var bands []inspect.Band
+	from := time.Duration(1) << power
+	for i, n := range counts {
+		to := from + from/2
+		if i%2 == 1 {
+			to = from / 3 * 4
+		}
+		if n > 0 {
+			bands = append(bands, inspect.Band{From: from, To: to, Count: n})
+		}
+		from = to
+	}
+	return bands
 }
 
 // nobody is a process without informers.

@@ -1,17 +1,21 @@
 package tui
 
 import (
-	"time"
-
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/informeter/informeter/engine/inspect"
 )
 
-// handlersScreen shows every handler, and all about the selected one.
+// handlersScreen shows every handler, all about the selected one, and where it
+// stands: what waits for it and what it was told last. That is beside the others
+// from 160 columns on; where there is less room it is opened in their place.
+//
+//	HANDLER ...                              │ WAITS, NEXT FIRST
+//	▸ the one furthest behind, or selected   │
+//	                                         │
+//	how it gets on, in numbers and drawn     │ TOLD, NEWEST FIRST
 type handlersScreen struct {
 	pane
 	handlers handlerTable
+	standing standingPane
 	trends   map[string]*trend // by name
 	second   int64             // of the newest sample
 }
@@ -20,14 +24,61 @@ type handlersScreen struct {
 type trend struct{ pending, rate series }
 
 func newHandlersScreen(m *Model) *handlersScreen {
-	return &handlersScreen{pane: pane{m: m}, handlers: newHandlerTable(m.table("handlers", order{}), furthestBehind), trends: map[string]*trend{}}
+	return &handlersScreen{pane: pane{m: m}, handlers: newHandlerTable(m.table("handlers", order{}), furthestBehind),
+		standing: newStandingPane(), trends: map[string]*trend{}}
 }
 
 // openHandler shows one handler on the Handlers screen.
 func (m *Model) openHandler(name string) {
 	h := m.screens[screenHandlers].(*handlersScreen)
 	m.show(screenHandlers)
+	h.standing.focus = false
 	h.handlers.choose(name)
+}
+
+// standingWidth is how wide the pane is that says where a handler stands; 0 where
+// it has no room beside the others.
+func (p *handlersScreen) standingWidth() int {
+	const least = 64 // what the handlers leave at 160 columns
+	if panes(p.w) < 3 {
+		return 0
+	}
+	return max(momentsWidth(p.w), least)
+}
+
+// left is how wide what stands left of that is.
+func (p *handlersScreen) left() int { return p.w - p.standingWidth() }
+
+// path names the handler that was opened.
+func (p *handlersScreen) path() []string {
+	if p.standing.focus {
+		return []string{p.standing.handler}
+	}
+	return nil
+}
+
+// settle lets the pane be about the selected handler.
+func (p *handlersScreen) settle() {
+	row, _ := p.handlers.selected()
+	p.standing.of(row.Name)
+	p.standing.h = p.h
+	if p.standing.handler == "" {
+		p.standing.focus = false
+	}
+}
+
+func (p *handlersScreen) setSize(w, h int) {
+	p.pane.setSize(w, h)
+	p.settle()
+}
+
+func (p *handlersScreen) ask(r *request) {
+	p.settle()
+	// A frozen view keeps what it has of a handler: reading on would show what it
+	// stands at now.
+	if (p.standing.focus || p.standingWidth() > 0) && !(p.m.frozen && p.standing.read) {
+		p.standing.ask(r)
+	}
 }
 
 func (p *handlersScreen) name() string { return "Handlers" }
@@ -37,6 +88,8 @@ func (p *handlersScreen) refresh(f *frame) {
 	if f.snapshot.ok {
 		p.sample(f)
 	}
+	p.settle()
+	p.standing.refresh(f)
 }
 
 // sample takes the values of a frame, if a second has passed since the last, and
@@ -68,36 +121,87 @@ func (p *handlersScreen) tableShown() (*table, []column) {
 }
 
 func (p *handlersScreen) handle(a Action) tea.Cmd {
-	if page, ok := pageFor(a); ok && a != ActionOpen {
-		if row, ok := p.handlers.selected(); ok && row.CurrentKey != "" {
-			p.m.openPage(row.CurrentKey, page)
+	s := &p.standing
+	if page, ok := pageFor(a); ok && (a != ActionOpen || s.focus) {
+		if key := p.key(); key != "" {
+			p.m.openPage(key, page)
 		}
 		return nil
 	}
-	p.handlers.handle(a, p.handlers.columns())
+	switch {
+	case a == ActionNextPane, a == ActionPreviousPane:
+		s.focus = !s.focus
+	case a == ActionOpen, a == ActionRight:
+		s.focus = true
+	case a == ActionLeft:
+		s.focus = false
+	case s.focus:
+		s.told.handle(a)
+	default:
+		p.handlers.handle(a, p.handlers.columns())
+	}
+	p.settle()
 	return nil
+}
+
+// key is the one that the pages of a key are opened for: that of the selected
+// row, or of the call under way.
+func (p *handlersScreen) key() string {
+	if p.standing.focus {
+		return p.standing.selected()
+	}
+	row, _ := p.handlers.selected()
+	return row.CurrentKey
 }
 
 func (p *handlersScreen) filter() string        { return p.handlers.text }
 func (p *handlersScreen) setFilter(text string) { p.handlers.setFilter(text) }
-func (p *handlersScreen) back() bool            { return p.handlers.back() }
+
+func (p *handlersScreen) back() bool {
+	if p.standing.focus {
+		p.standing.focus = false
+		return true
+	}
+	return p.handlers.back()
+}
 
 func (p *handlersScreen) wheel(n int) { p.handlers.scroll(n) }
 
 func (p *handlersScreen) click(x, y int) tea.Cmd {
-	if y == 0 {
-		p.handlers.clickTitle(x, p.w, p.handlers.columns())
+	alone := p.standing.focus && p.standingWidth() == 0
+	if alone || x >= p.left() {
+		if row := p.standing.rowAt(y); row >= 0 {
+			again := p.standing.focus && row == p.standing.told.cursor
+			p.standing.focus = true
+			p.standing.told.moveTo(row)
+			if again {
+				return p.handle(ActionOpen)
+			}
+		}
 		return nil
 	}
-	p.handlers.click(y - 1)
+	p.standing.focus = false
+	if y == 0 {
+		p.handlers.clickTitle(x, p.left(), p.handlers.columns())
+		return nil
+	}
+	if _, again := p.handlers.click(y - 1); again {
+		return p.handle(ActionOpen)
+	}
 	return nil
 }
 
 func (p *handlersScreen) hints() []hint {
-	return []hint{{ActionDown, "next"}, {ActionUp, "previous"}, {ActionSort, "sort"}, {ActionReverse, "reverse"}, {ActionColumns, "columns"}, {ActionFreeze, "freeze"}}
+	if p.standing.focus {
+		return []hint{{ActionBack, "back"}, {ActionOpen, "object"}, {ActionBiography, "biography"}, {ActionDiff, "versions"}, {ActionFreeze, "freeze"}}
+	}
+	return []hint{{ActionOpen, "what waits for it"}, {ActionSort, "sort"}, {ActionFilter, "filter"}, {ActionColumns, "columns"}, {ActionFreeze, "freeze"}}
 }
 
 func (p *handlersScreen) status() string {
+	if s := &p.standing; s.focus {
+		return place(s.told.cursor, s.told.matched, s.told.total, "")
+	}
 	return p.handlers.status()
 }
 
@@ -115,140 +219,21 @@ func (p *handlersScreen) lines() []string {
 		p.handlers.setHeight(1)
 		return message(t, p.w, p.h, "no handler matches "+p.handlers.text, count(p.handlers.total, "handler is", "handlers are")+" registered.")
 	}
-	var detail []string
-	if row, ok := p.handlers.selected(); ok {
-		detail = p.detail(t, s, &row)
+	p.standing.h = p.h
+	row, _ := p.handlers.selected()
+	if p.standing.focus && p.standingWidth() == 0 {
+		return p.standing.lines(t, s, &row, p.w)
 	}
+	w := p.left()
+	shown := min(len(s.Listeners), max(leastHandlers, p.h/3))
+	detail := p.detail(t, s, &row, w, p.h-2-shown)
 	height := min(p.h-2-len(detail), len(s.Listeners))
 	p.handlers.setHeight(max(height, min(len(s.Listeners), leastHandlers)))
-	lines := append(p.handlers.draw(t, s, p.w, true), p.blank())
-	return block(append(lines, detail...), p.w, p.h)
-}
-
-// detail says everything about one handler.
-func (p *handlersScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []string {
-	const label = 10
-	row := func(name string, segments ...segment) string {
-		return newLine(p.w).skip(gutter).left(t.muted, name, label).segments(3, segments...).String()
+	lines := append(p.handlers.draw(t, s, w, !p.standing.focus), newLine(w).String())
+	lines = block(append(lines, detail...), w, p.h)
+	if w == p.w {
+		return lines
 	}
-	lines := []string{newLine(p.w).skip(gutter).put(t.title, handlerName(l)).String()}
-	lines = append(lines, prose(drain(t, s, l), p.w, 2, gutter)...)
-	lines = append(lines, row("synced", syncSegments(t, s, l)...))
-	lines = append(lines, row("calls", callSegments(t, l)...))
-	lines = append(lines, row("resync", resyncSegments(t, s, l)...))
-	lines = append(lines, p.trendLines(t, l, label)...)
-	lines = append(lines, p.blank())
-	return append(lines, p.causes(t, l)...)
-}
-
-// trendLines draw what waited for a handler over the last minute, and how fast it
-// went.
-func (p *handlersScreen) trendLines(t *theme, l *inspect.ListenerVitals, label int) []string {
-	one := p.trends[l.Name]
-	if one == nil {
-		return nil
-	}
-	w := max(min(p.w-gutter-label-24, samples), 0)
-	return []string{
-		newLine(p.w).skip(gutter).left(t.muted, "pending", label).put(t.warn, one.pending.spark(w, 1, 8)[0]).skip(2).put("", number(l.Pending)).String(),
-		newLine(p.w).skip(gutter).left(t.muted, "rate", label).put(t.ok, one.rate.spark(w, 1, 1)[0]).skip(2).put("", rate(l.Rate)+"/s").String(),
-	}
-}
-
-// syncSegments are the two lamps: the store's, and the handler's own.
-func syncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
-	store := segment{parts: []part{lamp(t, s.Informer.Synced), {"", " store synced"}}}
-	if !s.Informer.Synced {
-		store.parts[1].s = " store not synced yet"
-	}
-	initial := segment{parts: []part{lamp(t, l.Synced), {"", " initial list delivered"}}}
-	if !l.Synced {
-		initial.parts = append(initial.parts, part{"", " " + number(l.InitialDelivered) + " of " + number(l.InitialTotal) + " so far"})
-	} else {
-		initial.parts = append(initial.parts, part{t.muted, ", " + count(l.InitialTotal, "object", "objects")})
-	}
-	return []segment{store, initial}
-}
-
-func callSegments(t *theme, l *inspect.ListenerVitals) []segment {
-	out := []segment{seg(0, "", count(l.Delivered, "delivered", "delivered"))}
-	if l.Time.Count > 0 {
-		out = append(out, segment{parts: []part{
-			{t.muted, "p50 "},
-			{"", duration(l.Time.P50)},
-			{t.muted, "  p99 "},
-			{"", duration(l.Time.P99)},
-			{t.muted, "  max "},
-			{"", duration(l.Time.Max)},
-		}})
-	}
-	if l.Conflated > 0 {
-		out = append(out, seg(1, "", number(l.Conflated)+" conflated: a newer one of the same key waited"))
-	}
-	if l.InHandler > 0 {
-		st := style("")
-		if stuck(l) {
-			st = t.warn
-		}
-		out = append(out, seg(1, st, "now in "+l.CurrentKey+" for "+duration(l.InHandler)))
-	}
-	return out
-}
-
-func resyncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
-	if l.ResyncAsked == 0 && l.ResyncGranted == 0 {
-		return []segment{seg(0, t.muted, "none asked for")}
-	}
-	out := []segment{seg(0, "", "asked "+period(l.ResyncAsked)), seg(0, "", "granted "+period(l.ResyncGranted))}
-	if l.ResyncSeen > 0 {
-		out = append(out, seg(1, "", "seen every "+period(l.ResyncSeen)))
-	}
-	if in := l.NextResync.Sub(s.At); !l.NextResync.IsZero() && in > 0 {
-		out = append(out, seg(0, "", "next in "+age(in+time.Second-1)))
-	} else if !l.NextResync.IsZero() {
-		out = append(out, seg(0, "", "due with the next check"))
-	}
-	if l.ResyncSkipped > 0 {
-		out = append(out, seg(0, t.warn, "⚠ passed over "+times(l.ResyncSkipped)))
-	}
-	if s.Resync.CheckPeriod > 0 && s.Resync.CheckPeriod != l.ResyncGranted {
-		out = append(out, seg(2, t.muted, "checked every "+period(s.Resync.CheckPeriod)))
-	}
-	return out
-}
-
-// causes draws a bar for each cause of notifications, two beside each other
-// where there is room.
-func (p *handlersScreen) causes(t *theme, l *inspect.ListenerVitals) []string {
-	total := l.Causes.Total()
-	all := []struct {
-		cause inspect.Cause
-		n     uint64
-	}{
-		{inspect.CauseWatch, l.Causes.Watch},
-		{inspect.CauseInitial, l.Causes.Initial},
-		{inspect.CauseLateJoin, l.Causes.LateJoin},
-		{inspect.CauseRelistChanged, l.Causes.RelistChanged},
-		{inspect.CauseRelistUnchanged, l.Causes.RelistUnchanged},
-		{inspect.CauseResync, l.Causes.Resync},
-	}
-	const name, counted, share = 17, 11, 5
-	across := 1
-	if p.w >= twoPanes {
-		across = 2
-	}
-	w := (p.w - gutter - 1) / across
-	barW := min(w-name-counted-share-5, 30)
-	var lines []string
-	for i := 0; i < len(all); i += across {
-		line := newLine(p.w).skip(gutter)
-		for k := range across {
-			c := all[i+k]
-			line.to(gutter+k*w).left(t.muted, c.cause.String(), name)
-			line.right("", number(c.n), counted).skip(1).right(t.muted, percent(c.n, total), share).skip(2)
-			line.put(t.accent, bar(float64(c.n), float64(total), barW))
-		}
-		lines = append(lines, line.String())
-	}
-	return lines
+	inner := p.w - w - border
+	return beside(lines, bordered(t, p.standing.lines(t, s, &row, inner), p.w-w, p.h))
 }

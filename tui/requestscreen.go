@@ -12,7 +12,8 @@ import (
 
 // requestsScreen lists every LIST and WATCH that is remembered, the newest
 // first, on a common time line, and says all about the selected one: beside the
-// rows where there is room, below them where there is not.
+// rows from 100 columns on, else below them. From 160 on what they all come to has
+// the place beside them.
 //
 //	how many of each, how many failed
 //	what the reflector is busy with, and when it tries again
@@ -155,13 +156,20 @@ func (p *requestsScreen) status() string {
 	return place(p.rows.cursor, p.rows.matched, p.rows.total, p.text)
 }
 
+// left is how wide everything is but what all requests come to, which has a pane
+// of its own where there is room for three.
+func (p *requestsScreen) left() int { return p.w - momentsWidth(p.w) }
+
 // tableWidth is how wide the table is: what the second pane leaves of the width,
-// where there is one.
+// where there are two.
 func (p *requestsScreen) tableWidth() int {
-	if panes(p.w) == 1 {
+	switch panes(p.w) {
+	case 1:
 		return p.w
+	case 2:
+		return p.w - min(max(p.w*2/5, 46), 76)
 	}
-	return p.w - min(max(p.w*2/5, 46), 76)
+	return p.left()
 }
 
 func (p *requestsScreen) lines() []string {
@@ -172,30 +180,38 @@ func (p *requestsScreen) lines() []string {
 	if !p.read {
 		return block(nil, p.w, p.h)
 	}
-	lines := p.head(t, s)
+	if left := p.left(); left < p.w {
+		return beside(block(p.main(t, s, left), left, p.h), coveragePane(t, s, p.all, p.w-left, p.h))
+	}
+	return p.main(t, s, p.w)
+}
+
+// main draws everything about single requests, in all of w cells.
+func (p *requestsScreen) main(t *theme, s *inspect.Snapshot, width int) []string {
+	lines := p.head(t, s, width)
 	if p.rows.matched == 0 {
 		p.rows.setHeight(1)
 		if p.text != "" {
-			return append(lines, message(t, p.w, p.h-len(lines), "no request matches "+p.text, count(len(p.all), "request is", "requests are")+" remembered. Searched are verb, verdict, resource version and error.")...)
+			return append(lines, message(t, width, p.h-len(lines), "no request matches "+p.text, count(len(p.all), "request is", "requests are")+" remembered. Searched are verb, verdict, resource version and error.")...)
 		}
-		return append(lines, message(t, p.w, p.h-len(lines), "no requests yet",
+		return append(lines, message(t, width, p.h-len(lines), "no requests yet",
 			"Every LIST and WATCH that the reflector makes stands here, with what was asked for and what came of it.")...)
 	}
-	if w := p.tableWidth(); w < p.w {
+	if w := p.tableWidth(); w < width {
 		h := p.h - len(lines)
 		p.rows.setHeight(h - 1)
-		return append(lines, beside(p.rowLines(t, s, w, h), p.detailPane(t, s, p.w-w, h))...)
+		return append(lines, beside(p.rowLines(t, s, w, h), p.detailPane(t, s, width-w, h))...)
 	}
 	// What is kept for the details does not depend on the selected one, so that
 	// the rows stand still while the user goes through them.
 	below := max(min(p.h/2, 14), 7)
 	p.rows.setHeight(min(max(p.h-requestsTop-below, 2), p.rows.matched))
-	lines = append(lines, p.rowLines(t, s, p.w, p.rows.height+1)...)
+	lines = append(lines, p.rowLines(t, s, width, p.rows.height+1)...)
 	if row, ok := p.rows.selected(); ok {
-		lines = append(lines, p.blank())
-		lines = append(lines, requestDetail(t, s, &row, p.w, p.h-len(lines))...)
+		lines = append(lines, newLine(width).String())
+		lines = append(lines, requestDetail(t, s, &row, width, p.h-len(lines))...)
 	}
-	return block(lines, p.w, p.h)
+	return block(lines, width, p.h)
 }
 
 // detailPane says all about the selected request beside the rows.
@@ -221,7 +237,7 @@ func (p *requestsScreen) rowLines(t *theme, s *inspect.Snapshot, w, h int) []str
 
 // head says how many requests there were, what comes next and how much came:
 // always the same lines.
-func (p *requestsScreen) head(t *theme, s *inspect.Snapshot) []string {
+func (p *requestsScreen) head(t *theme, s *inspect.Snapshot, w int) []string {
 	v := &s.Requests
 	counts := []segment{
 		seg(0, "", count(v.Lists, "list", "lists")),
@@ -249,7 +265,7 @@ func (p *requestsScreen) head(t *theme, s *inspect.Snapshot) []string {
 		}
 	}
 	line := func(segments []segment) string {
-		return newLine(p.w).skip(gutter).segments(3, segments...).String()
+		return newLine(w).skip(gutter).segments(3, segments...).String()
 	}
 	return []string{line(counts), line(phase), line(trafficSegments(t, s))}
 }
@@ -259,7 +275,7 @@ func (p *requestsScreen) head(t *theme, s *inspect.Snapshot) []string {
 func trafficSegments(t *theme, s *inspect.Snapshot) []segment {
 	v := s.Traffic
 	if v == nil {
-		return []segment{seg(0, t.faint, "bytes are not counted: the source does not say"), seg(1, t.faint, "as one that is in the same process")}
+		return []segment{seg(0, t.faint, "bytes are not counted here"), seg(1, t.faint, "they are where informeter itself reads a cluster")}
 	}
 	out := []segment{
 		seg(0, "", byteCount(int64(v.Bytes))+" in "+count(v.Events, "event", "events")),

@@ -12,8 +12,8 @@ import (
 )
 
 // resyncScreen shows when the cache is played back to which handler, and what
-// that costs it: beside the rows where there is room, below them where there is
-// not.
+// that costs it: beside the rows from 100 columns on, else below them. From 160 on
+// the rounds that were and that will be have the place beside them.
 //
 //	how often the informer checks, the next round, the last one
 //	what a resync is
@@ -86,7 +86,7 @@ func (p *resyncScreen) back() bool            { return p.handlers.back() }
 func (p *resyncScreen) wheel(n int) { p.handlers.scroll(n) }
 
 func (p *resyncScreen) click(x, y int) tea.Cmd {
-	y -= len(p.head(p.m.theme, p.m.snapshot()))
+	y -= len(p.head(p.m.theme, p.m.snapshot(), p.left()))
 	if y == 0 {
 		p.handlers.clickTitle(x, p.tableWidth(), p.columns())
 	} else if x >= p.tableWidth() {
@@ -105,12 +105,20 @@ func (p *resyncScreen) status() string {
 	return p.handlers.status()
 }
 
-// tableWidth is how wide the table is: what the second pane leaves.
+// left is how wide everything is but the rounds, which have a pane of their own
+// where there is room for three.
+func (p *resyncScreen) left() int { return p.w - momentsWidth(p.w) }
+
+// tableWidth is how wide the table is: what the second pane leaves. Where there
+// are three, what is said of a handler is under the table.
 func (p *resyncScreen) tableWidth() int {
-	if panes(p.w) == 1 {
+	switch panes(p.w) {
+	case 1:
 		return p.w
+	case 2:
+		return p.w - min(max(p.w*2/5, 44), 70)
 	}
-	return p.w - min(max(p.w*2/5, 44), 70)
+	return p.left()
 }
 
 func (p *resyncScreen) lines() []string {
@@ -118,27 +126,35 @@ func (p *resyncScreen) lines() []string {
 	if s.At.IsZero() {
 		return block(nil, p.w, p.h)
 	}
-	lines := p.head(t, s)
+	if left := p.left(); left < p.w {
+		return beside(block(p.main(t, s, left), left, p.h), roundsPane(t, s, p.w-left, p.h))
+	}
+	return p.main(t, s, p.w)
+}
+
+// main draws everything but the rounds, in all of w cells.
+func (p *resyncScreen) main(t *theme, s *inspect.Snapshot, width int) []string {
+	lines := p.head(t, s, width)
 	if len(s.Listeners) == 0 {
 		p.handlers.setHeight(1)
-		return append(lines, message(t, p.w, p.h-len(lines), "no handlers", "Nobody is there to whom the cache could be played back.")...)
+		return append(lines, message(t, width, p.h-len(lines), "no handlers", "Nobody is there to whom the cache could be played back.")...)
 	}
 	row, ok := p.handlers.selected()
 	if !ok {
 		p.handlers.setHeight(1)
-		return append(lines, message(t, p.w, p.h-len(lines), "no handler matches "+p.handlers.text, count(p.handlers.total, "handler is", "handlers are")+" registered.")...)
+		return append(lines, message(t, width, p.h-len(lines), "no handler matches "+p.handlers.text, count(p.handlers.total, "handler is", "handlers are")+" registered.")...)
 	}
-	if w := p.tableWidth(); w < p.w {
+	if w := p.tableWidth(); w < width {
 		h := p.h - len(lines)
 		p.handlers.setHeight(max(h-1, 1))
-		detail := append([]string{newLine(p.w - w).String()}, p.detail(t, s, &row, p.w-w)...)
-		return append(lines, beside(block(p.rowLines(t, s, w), w, h), block(detail, p.w-w, h))...)
+		detail := append([]string{newLine(width - w).String()}, p.detail(t, s, &row, width-w)...)
+		return append(lines, beside(block(p.rowLines(t, s, w), w, h), block(detail, width-w, h))...)
 	}
-	detail := p.detail(t, s, &row, p.w)
+	detail := p.detail(t, s, &row, width)
 	p.handlers.setHeight(max(min(p.h-len(lines)-2-len(detail), p.handlers.matched), min(p.handlers.matched, leastHandlers), 1))
-	lines = append(lines, p.rowLines(t, s, p.w)...)
-	lines = append(lines, p.blank())
-	return block(append(lines, detail...), p.w, p.h)
+	lines = append(lines, p.rowLines(t, s, width)...)
+	lines = append(lines, newLine(width).String())
+	return block(append(lines, detail...), width, p.h)
 }
 
 func (p *resyncScreen) rowLines(t *theme, s *inspect.Snapshot, w int) []string {
@@ -146,7 +162,7 @@ func (p *resyncScreen) rowLines(t *theme, s *inspect.Snapshot, w int) []string {
 }
 
 // head says when the rounds are, and what a round is.
-func (p *resyncScreen) head(t *theme, s *inspect.Snapshot) []string {
+func (p *resyncScreen) head(t *theme, s *inspect.Snapshot, w int) []string {
 	r := &s.Resync
 	facts := []segment{seg(0, "", "the informer never checks: no handler gets a period")}
 	if r.CheckPeriod > 0 {
@@ -157,12 +173,12 @@ func (p *resyncScreen) head(t *theme, s *inspect.Snapshot) []string {
 		}
 		facts = append(facts, seg(0, t.muted, count(r.Rounds, "round", "rounds")))
 	}
-	lines := []string{newLine(p.w).skip(gutter).segments(3, facts...).String()}
+	lines := []string{newLine(w).skip(gutter).segments(3, facts...).String()}
 	for _, l := range wrap("A resync plays the cache back to the handlers and never asks the server; a handler gets a period only if the informer checks.",
-		p.w-2*gutter, 3) {
-		lines = append(lines, newLine(p.w).skip(gutter).put(t.muted, l).String())
+		w-2*gutter, 3) {
+		lines = append(lines, newLine(w).skip(gutter).put(t.muted, l).String())
 	}
-	return append(lines, p.blank())
+	return append(lines, newLine(w).String())
 }
 
 // dueIn writes a countdown; "due" once it is over.
@@ -183,8 +199,12 @@ const resyncBar = 20
 // of what it was told, skipped, seen, asked; never handler, granted, next, cost
 // and its share.
 func (p *resyncScreen) columns() []column {
+	name := 20
+	if panes(p.w) == 3 {
+		name = 24 // the rounds beside the table have the bar, too
+	}
 	columns := []column{
-		flexible("HANDLER", 20, 44).sorted(byName, upwards),
+		flexible("HANDLER", name, 44).sorted(byName, upwards),
 		fixed("ASKED", 6, 1).sorted(byAsked, downwards),
 		fixed("GRANTED", 7, 0).sorted(byGranted, downwards),
 		fixed("SEEN", 6, 2).sorted(bySeen, downwards),
@@ -270,11 +290,15 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 		} else {
 			say("cost", "", text)
 		}
-		if n := s.Resync.LastObjects; n > 0 && n != s.Store.Objects {
-			say("", t.muted, "the last one was of "+number(n)+" objects: "+duration(roundCost(l, n)))
-		}
 	} else {
 		say("cost", t.muted, "its pace is not known yet, so neither is what a round costs")
+	}
+	if r := l.LastRound; r != nil {
+		text := count(r.Objects, "object", "objects")
+		if of, underWay := roundSize(s, l); underWay {
+			text = number(r.Objects) + " of " + number(of) + " objects so far"
+		}
+		say("last", "", text+", "+duration(r.Work)+" of work, began "+since(s.At, r.Began)+" ago")
 	}
 	if total := l.Causes.Total(); total > 0 {
 		say("told", "", percent(l.Causes.Resync, total)+" of "+number(total)+" notifications were resyncs, which change nothing")

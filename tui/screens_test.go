@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -287,11 +288,17 @@ func TestScreens(t *testing.T) {
 func (u *user) minute(f *fake) {
 	was := f.snapshot
 	u.m.histories = map[string]*history{}
+	u.m.screens[screenHandlers].(*handlersScreen).second = 0
 	for i := 1; i < samples; i++ {
 		f.snapshot.At = epoch.Add(time.Duration(i-samples) * time.Second)
 		f.snapshot.Reflector.EventRate = was.Reflector.EventRate * float64(i%10+1) / 10
 		f.snapshot.Queue.Deltas = was.Queue.Deltas * (i % 7) / 7
 		f.snapshot.Handle.Rate = was.Handle.Rate * float64(i%10+1) / 10
+		f.snapshot.Listeners = slices.Clone(was.Listeners)
+		for k := range was.Listeners {
+			l := &f.snapshot.Listeners[k]
+			l.Pending, l.Rate = l.Pending*uint64(i)/samples, l.Rate*float64(i%10+1)/10
+		}
 		f.snapshot.Generation++
 		u.look()
 	}

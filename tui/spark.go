@@ -55,6 +55,16 @@ func (s *series) spark(w, rows int, full float64) []string {
 	return lines
 }
 
+// grown draws the newest w seconds in one line as spark does, from the first of
+// them that anybody saw on: it grows to the right, until it is w cells wide.
+func (s *series) grown(w int, full float64) string {
+	w = max(min(w, samples), 0)
+	for w > 0 && !s.seen[samples-w] {
+		w--
+	}
+	return s.spark(w, 1, full)[0]
+}
+
 // history is what the explorer has seen of one informer, sampled once a second.
 type history struct {
 	second int64

@@ -1,0 +1,151 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// detail says everything about one handler.
+func (p *handlersScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals, w, room int) []string {
+	const label = 10
+	row := func(name string, segments ...segment) string {
+		return newLine(w).skip(gutter).left(t.muted, name, label).segments(3, segments...).String()
+	}
+	lines := []string{newLine(w).skip(gutter).put(t.title, handlerName(l)).String()}
+	lines = append(lines, prose(drain(t, s, l), w, 2, gutter)...)
+	lines = append(lines, row("synced", syncSegments(t, s, l)...))
+	lines = append(lines, row("calls", callSegments(t, l)...))
+	lines = append(lines, row("resync", resyncSegments(t, s, l)...))
+	lines = append(lines, p.trendLines(t, l, w, label)...)
+	causes := append([]string{newLine(w).String()}, causeLines(t, l, w)...)
+	// What was measured in numbers already has to leave room for the rest.
+	const scale, highest = 2, 4
+	if spread := histogramLines(t, l, w, label, min(room-len(lines)-len(causes)-scale, highest)); len(spread) > 0 {
+		lines = append(append(lines, newLine(w).String()), spread...)
+	}
+	return append(lines, causes...)
+}
+
+// trendLines draw what waited for a handler over the last minute, and how fast it
+// went: what it is now, and what it was on the way there.
+func (p *handlersScreen) trendLines(t *theme, l *inspect.ListenerVitals, w, label int) []string {
+	one := p.trends[l.Name]
+	if one == nil {
+		return nil
+	}
+	const now = 9
+	cells := max(min(w-gutter-label-now-3, samples), 0)
+	trend := func(name, value string, st style, s *series, full float64) string {
+		return newLine(w).skip(gutter).left(t.muted, name, label).left("", value, now).skip(1).put(st, s.grown(cells, full)).String()
+	}
+	pending := t.accent
+	if l.Behind >= noticeable {
+		pending = t.warn
+	}
+	return []string{
+		trend("pending", number(l.Pending), pending, &one.pending, 8),
+		trend("rate", rate(l.Rate)+"/s", t.ok, &one.rate, 1),
+	}
+}
+
+// syncSegments are the two lamps: the store's, and the handler's own.
+func syncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
+	store := segment{parts: []part{lamp(t, s.Informer.Synced), {"", " store synced"}}}
+	if !s.Informer.Synced {
+		store.parts[1].s = " store not synced yet"
+	}
+	initial := segment{parts: []part{lamp(t, l.Synced), {"", " initial list delivered"}}}
+	if !l.Synced {
+		initial.parts = append(initial.parts, part{"", " " + number(l.InitialDelivered) + " of " + number(l.InitialTotal) + " so far"})
+	} else {
+		initial.parts = append(initial.parts, part{t.muted, ", " + count(l.InitialTotal, "object", "objects")})
+	}
+	return []segment{store, initial}
+}
+
+func callSegments(t *theme, l *inspect.ListenerVitals) []segment {
+	out := []segment{seg(0, "", count(l.Delivered, "delivered", "delivered"))}
+	if l.Time.Count > 0 {
+		out = append(out, segment{parts: []part{
+			{t.muted, "p50 "},
+			{"", duration(l.Time.P50)},
+			{t.muted, "  p99 "},
+			{"", duration(l.Time.P99)},
+			{t.muted, "  max "},
+			{"", duration(l.Time.Max)},
+		}})
+	}
+	if l.Conflated > 0 {
+		out = append(out, seg(1, "", number(l.Conflated)+" conflated: a newer one of the same key waited"))
+	}
+	if l.InHandler > 0 {
+		st := style("")
+		if stuck(l) {
+			st = t.warn
+		}
+		out = append(out, seg(1, st, "now in "+l.CurrentKey+" for "+duration(l.InHandler)))
+	}
+	return out
+}
+
+func resyncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
+	if l.ResyncAsked == 0 && l.ResyncGranted == 0 {
+		return []segment{seg(0, t.muted, "none asked for")}
+	}
+	out := []segment{seg(0, "", "asked "+period(l.ResyncAsked)), seg(0, "", "granted "+period(l.ResyncGranted))}
+	if l.ResyncSeen > 0 {
+		out = append(out, seg(1, "", "seen every "+period(l.ResyncSeen)))
+	}
+	if in := l.NextResync.Sub(s.At); !l.NextResync.IsZero() && in > 0 {
+		out = append(out, seg(0, "", "next in "+age(in+time.Second-1)))
+	} else if !l.NextResync.IsZero() {
+		out = append(out, seg(0, "", "due with the next check"))
+	}
+	if l.ResyncSkipped > 0 {
+		out = append(out, seg(0, t.warn, "⚠ passed over "+times(l.ResyncSkipped)))
+	}
+	if s.Resync.CheckPeriod > 0 && s.Resync.CheckPeriod != l.ResyncGranted {
+		out = append(out, seg(2, t.muted, "checked every "+period(s.Resync.CheckPeriod)))
+	}
+	return out
+}
+
+// causeLines draws a bar for each cause of notifications, two beside each other
+// where there is room.
+func causeLines(t *theme, l *inspect.ListenerVitals, w int) []string {
+	total := l.Causes.Total()
+	all := []struct {
+		cause inspect.Cause
+		n     uint64
+	}{
+		{inspect.CauseWatch, l.Causes.Watch},
+		{inspect.CauseInitial, l.Causes.Initial},
+		{inspect.CauseLateJoin, l.Causes.LateJoin},
+		{inspect.CauseRelistChanged, l.Causes.RelistChanged},
+		{inspect.CauseRelistUnchanged, l.Causes.RelistUnchanged},
+		{inspect.CauseResync, l.Causes.Resync},
+	}
+	const name, counted, share, least = 17, 10, 5, 2
+	across := 1
+	if w >= gutter+1+2*(name+counted+share) {
+		across = 2
+	}
+	each := (w - gutter - 1) / across
+	barW := min(each-name-counted-share-5, 30)
+	if barW < least {
+		barW = 0
+	}
+	var lines []string
+	for i := 0; i < len(all); i += across {
+		line := newLine(w).skip(gutter)
+		for k := range across {
+			c := all[i+k]
+			line.to(gutter+k*each).left(t.muted, c.cause.String(), name)
+			line.right("", number(c.n), counted).skip(1).right(t.muted, percent(c.n, total), share).skip(2)
+			line.put(t.accent, bar(float64(c.n), float64(total), barW))
+		}
+		lines = append(lines, line.String())
+	}
+	return lines
+}
