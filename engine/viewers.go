@@ -100,16 +100,23 @@ func (i *Informer) close() {
 	i.endMoments()
 }
 
-// journalHandler lets a journal be a listener. The processor calls
-// OnNotification in place of the methods of the embedded handler.
+// journalHandler lets a journal be a listener. The processor calls OnRun in place
+// of the other methods.
 type journalHandler struct {
 	journal *journal.Journal
 }
 
-var _ processor.Observer = journalHandler{}
+var _ processor.RunObserver = journalHandler{}
 
-// OnNotification tells the journal what every listener is told, and why.
-func (h journalHandler) OnNotification(n *processor.Notification) {
+// OnRun tells the journal what every listener is told, and why.
+func (h journalHandler) OnRun(r processor.Run) { h.journal.ObserveAll(journalRun{r}) }
+
+// journalRun is a run as a journal reads it.
+type journalRun struct{ processor.Run }
+
+// Event returns notification i.
+func (r journalRun) Event(i int) journal.Event {
+	n := r.Notification(i)
 	ev := journal.Event{
 		Key: n.Key, Seq: n.Seq, Cause: n.Cause, Old: n.Old, New: n.New, Split: n.Split, At: time.Unix(0, n.At),
 	}
@@ -119,7 +126,7 @@ func (h journalHandler) OnNotification(n *processor.Notification) {
 	if tombstone, ok := n.Old.(cache.DeletedFinalStateUnknown); ok {
 		ev.Old, ev.Tombstone = tombstone.Obj, true
 	}
-	h.journal.Observe(&ev)
+	return ev
 }
 
 // OnAdd, OnUpdate and OnDelete make it a cache.ResourceEventHandler.

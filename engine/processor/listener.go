@@ -30,7 +30,8 @@ const bumpEvery = int64(10 * time.Millisecond)
 type Listener struct {
 	p        *Processor
 	handler  cache.ResourceEventHandler
-	observer Observer // handler, if it is one
+	observer Observer    // handler, if it is one
+	runs     RunObserver // handler, if it is one
 	name     string
 	explorer bool
 	lab      bool
@@ -121,6 +122,7 @@ func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) 
 		round:      noRound,
 	}
 	l.observer, _ = h.(Observer)
+	l.runs, _ = h.(RunObserver)
 	if p.conflateAt > 0 && o.CatchUp == nil && !o.Explorer {
 		l.conflating = &conflation{filled: make(chan struct{}, 1)}
 	}
@@ -333,16 +335,34 @@ func (l *Listener) deliver() {
 // callAll calls the handler with one entry after the other, until the run ends,
 // the listener is to quit, or the handler panics.
 func (l *Listener) callAll() {
+	if l.runs != nil {
+		l.callRun()
+		return
+	}
 	entries := &l.cursor.chunk.entries
 	for l.cursor.index < l.end && !l.quitting.Load() {
 		e := &entries[l.cursor.index]
-		if e.cause == inspect.CauseResync && uint32(e.round) != l.round {
-			l.round = uint32(e.round)
-			l.records.beginRound(l.last, l.delivered.Load())
-		}
+		l.noteRound(e)
 		l.call(e)
 		l.finish(e)
 	}
+}
+
+// noteRound notices when a notification is the first of a resync round.
+func (l *Listener) noteRound(e *entry) {
+	if e.cause == inspect.CauseResync && uint32(e.round) != l.round {
+		l.round = uint32(e.round)
+		l.records.beginRound(l.last, l.delivered.Load())
+	}
+}
+
+// passed accounts for what a call has panicked over.
+func (l *Listener) passed() {
+	if l.runs != nil {
+		l.finishRun()
+		return
+	}
+	l.finish(&l.cursor.chunk.entries[l.cursor.index])
 }
 
 func (l *Listener) call(e *entry) {

@@ -39,7 +39,7 @@ func (l *Listener) callCrashing() {
 func (l *Listener) panicked(r any) {
 	key, stack := l.notePanic(r)
 	l.logger.Error(nil, "Event handler panicked", "handler", l.name, "key", key, "panic", fmt.Sprint(r), "stacktrace", stack)
-	l.finish(&l.cursor.chunk.entries[l.cursor.index])
+	l.passed()
 	l.bump(l.last)
 }
 
@@ -47,7 +47,7 @@ func (l *Listener) panicked(r any) {
 // before the pause.
 func (l *Listener) crashed(_ context.Context, r any) {
 	l.notePanic(r)
-	l.finish(&l.cursor.chunk.entries[l.cursor.index])
+	l.passed()
 	l.pausing = true
 	l.bump(l.last)
 }
