@@ -55,8 +55,11 @@ func (m *Model) status() string {
 	if filter, looking := m.looking(); looking {
 		return "looking for " + shortFilter(filter)
 	}
-	return cut(clean(m.top().status()), m.layout.w*2/5)
+	return cut(clean(m.top().status()), m.statusWidth())
 }
+
+// statusWidth is the most that the status may have.
+func (m *Model) statusWidth() int { return m.layout.w * 2 / 5 }
 
 func (m *Model) hintSegments() []segment {
 	t, scope := m.theme, m.top().scope()

@@ -123,6 +123,20 @@ func TestTabsKeepNoGapInTheirNames(t *testing.T) {
 	}
 }
 
+// TestTabsForgetANumberThatWasWide: what was received at the start leaves no hole.
+func TestTabsForgetANumberThatWasWide(t *testing.T) {
+	var c tabCount
+	for _, step := range []struct {
+		w     int
+		after time.Duration
+		want  int
+	}{{6, 0, 0}, {1, 9 * time.Second, 5}, {6, 9 * time.Second, 0}, {1, 18 * time.Second, 5}, {2, 20 * time.Second, 0}, {1, 20 * time.Second, 1}} {
+		if got := c.pad(step.w, epoch.Add(step.after)); got != step.want {
+			t.Errorf("after %v a number of %d cells leaves %d free, want %d", step.after, step.w, got, step.want)
+		}
+	}
+}
+
 // TestATerminalThatLiesAboutItsSize is drawn on all the same.
 func TestATerminalThatLiesAboutItsSize(t *testing.T) {
 	u := newUser(t, newFake(300), 100, 30)

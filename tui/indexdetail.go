@@ -70,12 +70,18 @@ func (p *indicesScreen) indexDetail(t *theme, v *inspect.IndexVitals, w int) []s
 	}
 	if v.LargestObjects > 0 {
 		name := bucketName(t, v.Name, v.Largest)
-		name.s = cutKey(clean(name.s), max(w-gutter-label-36, 12))
+		share := " (" + percent(v.LargestObjects, v.Entries)
 		times := ""
 		if mean := float64(v.Entries) / float64(max(v.Buckets, 1)); mean > 0 && v.Buckets > 1 {
 			times = ", " + strconv.FormatFloat(float64(v.LargestObjects)/mean, 'f', 1, 64) + " × the mean"
 		}
-		say("largest", name, part{"", " " + number(v.LargestObjects)}, part{t.muted, " (" + percent(v.LargestObjects, v.Entries) + times + ")"})
+		rest := " " + number(v.LargestObjects)
+		room := w - gutter - label - width(rest) - width(share) - 1
+		if room-width(times) < min(width(clean(name.s)), 12) {
+			times = "" // rather than the name of it
+		}
+		name.s = cutKey(clean(name.s), max(room-width(times), 8))
+		say("largest", name, part{"", rest}, part{t.muted, share + times + ")"})
 	}
 	if v.Empty > 0 {
 		say("empty", part{t.warn, count(v.Empty, "object", "objects") + " under the empty value"})
@@ -141,7 +147,11 @@ func sizeLines(t *theme, sizes []int, w, label int) []string {
 	for _, n := range sizes {
 		most = max(most, n)
 	}
-	const class, counted = 15, 7
+	const counted = 7
+	class := 0
+	for i := range sizes {
+		class = max(class, width(sizeClass(i)))
+	}
 	cells := min(w-gutter-label-class-counted-3, 24)
 	if cells < 4 {
 		return nil
@@ -152,14 +162,18 @@ func sizeLines(t *theme, sizes []int, w, label int) []string {
 		if n == 0 && len(lines) == 0 {
 			continue // there are none so small
 		}
-		low, high := 1<<i, 2<<i-1
-		size := number(low)
-		if high > low {
-			size += "–" + compact(uint64(high))
-		}
-		l := newLine(w).skip(gutter).left(t.muted, name, label).right(t.muted, size, class).right("", number(n), counted).skip(2)
+		l := newLine(w).skip(gutter).left(t.muted, name, label).right(t.muted, sizeClass(i), class).right("", number(n), counted).skip(2)
 		lines = append(lines, l.put(t.accent, bar(float64(n), float64(most), cells)).String())
 		name = ""
 	}
 	return lines
+}
+
+// sizeClass names the buckets that inspect.BucketPage.Sizes counts at i.
+func sizeClass(i int) string {
+	low, high := 1<<i, 2<<i-1
+	if high == low {
+		return number(low)
+	}
+	return number(low) + "–" + compact(uint64(high))
 }

@@ -33,18 +33,18 @@ func (p *indicesScreen) click(x, y int) tea.Cmd {
 		}
 		was := p.focus
 		p.focus = level
-		if y == paneHead-1 {
+		if y == p.paneHead()-1 {
 			p.clickTitle(level, x-left, w)
 			break
 		}
 		again := false
 		switch level {
 		case levelIndices:
-			_, again = p.indices.click(y - paneHead)
+			_, again = p.indices.click(y - p.paneHead())
 		case levelBuckets:
-			_, again = p.buckets.click(y - paneHead)
+			_, again = p.buckets.click(y - p.paneHead())
 		default:
-			_, again = p.objects.click(y - paneHead)
+			_, again = p.objects.click(y - p.paneHead())
 		}
 		if again && was == level {
 			p.open()
@@ -69,24 +69,26 @@ func (p *indicesScreen) clickTitle(level, x, w int) {
 	}
 }
 
-// rectOf returns where a level that can be seen stands.
+// rectOf returns where a level that can be seen stands, right of the line that
+// parts it from the one before.
 func (p *indicesScreen) rectOf(level int) (x, w int) {
 	from, to := p.shown()
-	switch to - from {
-	case 1:
-		return 0, p.w
-	case 2:
-		w = p.w / 2
-		return (level - from) * w, w + (level-from)*(p.w-2*w)
-	}
 	first, second := p.w*3/12, p.w*4/12
-	switch level {
-	case levelIndices:
+	switch {
+	case to-from == 1:
+		return 0, p.w
+	case to-from == 2 && level == from:
+		return 0, p.w / 2
+	case to-from == 2:
+		x, w = p.w/2, p.w-p.w/2
+	case level == levelIndices:
 		return 0, first
-	case levelBuckets:
-		return first, second
+	case level == levelBuckets:
+		x, w = first, second
+	default:
+		x, w = first+second, p.w-first-second
 	}
-	return first + second, p.w - first - second
+	return x + border, w - border
 }
 
 func (p *indicesScreen) lines() []string {
@@ -107,7 +109,11 @@ func (p *indicesScreen) lines() []string {
 		default:
 			lines = p.objectPane(t, w)
 		}
-		columns = append(columns, block(lines, w, p.h))
+		if level == from {
+			columns = append(columns, block(lines, w, p.h))
+		} else {
+			columns = append(columns, bordered(t, lines, w+border, p.h))
+		}
 	}
 	return beside(columns...)
 }

@@ -8,8 +8,16 @@ import (
 )
 
 // paneHead is how many lines stand above the rows of a level: its title, what is
-// to be said of it, and the titles of the columns.
-const paneHead = 3
+// to be said of it, and the titles of the columns. A level that stands alone has no
+// title where the path above names it.
+func (p *indicesScreen) paneHead() int {
+	if p.titled() {
+		return 3
+	}
+	return 2
+}
+
+func (p *indicesScreen) titled() bool { return panes(p.w) > 1 || p.m.layout.path.h == 0 }
 
 // What indices can be sorted by.
 const (
@@ -65,37 +73,36 @@ func bucketColumns(w int) []column {
 	}
 }
 
-// paneTitle is the first line of a level: bright where the keys are, and with the
-// levels above it if those can't be seen.
-func (p *indicesScreen) paneTitle(t *theme, w, level int, parts ...part) string {
+// paneTop is what stands above a level's table: its title, bright where the keys
+// are and with the levels above it if those can't be seen and nothing else names
+// them; what is to be said of it; and the filter.
+func (p *indicesScreen) paneTop(t *theme, w, level int, name part, facts ...segment) []string {
+	note := seg(0, t.muted, strings.TrimSpace(filterNote(p.filterOf(level))))
+	if !p.titled() {
+		return []string{newLine(w).skip(gutter).segments(3, append(facts, note)...).String()}
+	}
 	l := newLine(w).skip(gutter)
-	if from, _ := p.shown(); level == from {
-		above := []part{{"", "Indices"}, {"", inspect.IndexName(p.index)}}
-		for _, c := range above[:level] {
-			l.put(t.muted, c.s).put(t.faint, " › ")
+	if from, _ := p.shown(); level == from && p.m.layout.path.h == 0 {
+		for _, above := range []string{"Indices", inspect.IndexName(p.index)}[:level] {
+			l.put(t.muted, above).put(t.faint, " › ")
 		}
 	}
-	for i, c := range parts {
-		if i == 0 {
-			c.st = t.muted
-			if level == p.focus {
-				c.st = t.title
-			}
-		}
-		l.put(c.st, c.s)
+	name.st = t.muted
+	if level == p.focus {
+		name.st = t.title
 	}
-	return l.String()
+	return []string{
+		l.put(name.st, name.s).skip(3).put(t.muted, note.parts[0].s).String(),
+		newLine(w).skip(gutter).segments(3, facts...).String(),
+	}
 }
 
 func (p *indicesScreen) indexPane(t *theme, w int) []string {
 	v := p.vitals()
 	detail := p.indexDetail(t, v, w)
-	rows := max(p.h-paneHead-len(detail)-1, min(p.indices.matched, 5))
+	rows := max(p.h-p.paneHead()-len(detail)-1, min(p.indices.matched, 5))
 	p.indices.setHeight(min(rows, max(p.indices.matched, 1)))
-	lines := []string{
-		p.paneTitle(t, w, levelIndices, part{"", "Indices"}, part{t.muted, filterNote(p.indices.text)}),
-		newLine(w).skip(gutter).put(t.muted, count(p.indices.total, "index", "indices")).String(),
-	}
+	lines := p.paneTop(t, w, levelIndices, part{"", "Indices"}, seg(0, t.muted, count(p.indices.total, "index", "indices")))
 	lines = append(lines, p.indices.draw(t, w, indexColumns(), p.focus == levelIndices, nil, func(i *inspect.IndexVitals) []cell { return indexCells(t, i) })...)
 	return append(append(lines, newLine(w).String()), detail...)
 }
@@ -149,17 +156,14 @@ func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 	if v.Errors > 0 {
 		facts = append(facts, seg(0, t.warn, "⚠ "+number(v.Errors)+" errors: "+v.LastError))
 	}
-	lines := []string{
-		p.paneTitle(t, w, levelBuckets, part{"", inspect.IndexName(p.index)}, part{t.muted, filterNote(p.texts[levelBuckets])}),
-		newLine(w).skip(gutter).segments(3, facts...).String(),
-	}
+	lines := p.paneTop(t, w, levelBuckets, part{"", inspect.IndexName(p.index)}, facts...)
 	switch {
 	case p.bucketsErr != nil:
-		return append(lines, message(t, w, p.h-2, "the index did not answer", p.bucketsErr.Error())...)
+		return append(lines, message(t, w, p.h-p.paneHead()+1, "the index did not answer", p.bucketsErr.Error())...)
 	case !p.bucketsRead:
 		return lines
 	case p.buckets.matched == 0:
-		return append(lines, message(t, w, p.h-2, "no buckets", "No object has a value in this index, or none matches.")...)
+		return append(lines, message(t, w, p.h-p.paneHead()+1, "no buckets", "No object has a value in this index, or none matches.")...)
 	}
 	most := max(v.LargestObjects, 1)
 	g := p.bucketTable.grid(w, bucketColumns(w))
@@ -185,17 +189,14 @@ func (p *indicesScreen) objectPane(t *theme, w int) []string {
 		return nil
 	}
 	name := bucketName(t, p.index, p.value)
-	lines := []string{
-		p.paneTitle(t, w, levelObjects, name, part{t.muted, filterNote(p.texts[levelObjects])}),
-		newLine(w).skip(gutter).put(t.muted, "in "+inspect.IndexName(p.index)+", "+count(p.objects.total, "object", "objects")).String(),
-	}
+	lines := p.paneTop(t, w, levelObjects, name, seg(0, t.muted, "in "+inspect.IndexName(p.index)+", "+count(p.objects.total, "object", "objects")))
 	switch {
 	case p.objects.err != nil:
-		return append(lines, message(t, w, p.h-2, "the bucket did not answer", p.objects.err.Error())...)
+		return append(lines, message(t, w, p.h-p.paneHead()+1, "the bucket did not answer", p.objects.err.Error())...)
 	case !p.objects.read:
 		return lines
 	case p.objects.matched == 0:
-		return append(lines, message(t, w, p.h-2, "no objects", "The bucket is empty by now, or none matches.")...)
+		return append(lines, message(t, w, p.h-p.paneHead()+1, "no objects", "The bucket is empty by now, or none matches.")...)
 	}
 	return append(lines, p.objects.draw(t, p.m.frame.at, w, p.focus == levelObjects, p.texts[levelObjects])...)
 }

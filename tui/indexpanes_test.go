@@ -75,3 +75,33 @@ func TestThePanesAskForWhatIsInSight(t *testing.T) {
 		t.Errorf("where objects are out of sight those of %q are asked for", narrow.bucket.query.value)
 	}
 }
+
+// TestAFieldsBucketsHaveNamesForPeople, and are found by both.
+func TestAFieldsBucketsHaveNamesForPeople(t *testing.T) {
+	f := newFake(300)
+	const index = "field:spec.nodeName"
+	f.snapshot.Indices = []inspect.IndexVitals{{Name: index, Buckets: 2, Entries: 600, Largest: "__all_namespaces/n1", LargestObjects: 300}}
+	f.buckets[index] = []inspect.BucketRow{{Value: "__all_namespaces/n1", Objects: 300}, {Value: "shop/n1", Objects: 7}}
+	for _, w := range []int{80, 120, 200} {
+		u := newUser(t, f, w, 30)
+		u.press("4", "enter").expect("Indices › spec.nodeName", "n1 in all namespaces", "n1 in shop")
+		u.press("j", "enter").expect("Indices › spec.nodeName › n1 in shop", "in spec.nodeName, 7 objects")
+		if strings.Contains(u.sees(), "__all") || strings.Contains(u.sees(), "field:") {
+			t.Errorf("names for machines:\n%s", u.sees())
+		}
+		u.press("esc", "/").types("shop/n1").press("enter").expectMarked("n1 in shop")
+	}
+}
+
+// TestALevelThatStandsAloneIsNamedOnce: by the path, or where there is none by its
+// title.
+func TestALevelThatStandsAloneIsNamedOnce(t *testing.T) {
+	u := newUser(t, newFake(300), 80, 24)
+	u.press("4", "enter").expect("pods › Indices › app", "40 buckets")
+	if n := strings.Count(u.sees(), "› app"); n != 1 {
+		t.Errorf("the level is named %d times:\n%s", n, u.sees())
+	}
+	u.press("/").types("1").press("enter").expect("/1")
+	u = newUser(t, newFake(300), 80, 18)
+	u.press("4", "enter").expect("Indices › app")
+}

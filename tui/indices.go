@@ -61,8 +61,8 @@ func (p *indicesScreen) scope() Scope { return ScopeIndices }
 
 func (p *indicesScreen) setSize(w, h int) {
 	p.pane.setSize(w, h)
-	p.buckets.setHeight(h - paneHead)
-	p.objects.setHeight(h - paneHead)
+	p.buckets.setHeight(h - p.paneHead())
+	p.objects.setHeight(h - p.paneHead())
 }
 
 // bySize says whether the buckets are sorted by how many objects they have.

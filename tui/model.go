@@ -121,7 +121,7 @@ type Model struct {
 	seq     uint64  // of the pull under way
 	cancel  context.CancelFunc
 	tabs    []span // where the tabs are
-	counts  [screenCount]int
+	counts  [screenCount]tabCount
 	content string
 	dirty   bool
 	pulse   *pulse // of the writer; nil without a terminal

@@ -16,11 +16,12 @@ type objectRows struct {
 	read bool
 	// scanned is how many objects order and filter have been worked out for.
 	scanned int
-	// longest and versions are the widths of the longest key and resource version
-	// that was in sight, filled the columns that had something in them: once seen,
-	// so that columns do not come and go with single rows.
-	longest, versions int
-	filled            map[string]bool
+	// longest, versions and writers are the widths of the longest key, resource
+	// version and writer that was in sight, filled the columns that had something in
+	// them: once seen, so that columns do not come and go with single rows. That
+	// something waits says nothing before the queue stands still for a moment.
+	longest, versions, writers int
+	filled                     map[string]bool
 }
 
 func newObjectRows(t *table) objectRows {
@@ -30,7 +31,9 @@ func newObjectRows(t *table) objectRows {
 }
 
 // forget starts to look anew at what is in the columns.
-func (o *objectRows) forget() { o.longest, o.versions, o.filled = 0, 0, map[string]bool{} }
+func (o *objectRows) forget() {
+	o.longest, o.versions, o.writers, o.filled = 0, 0, 0, map[string]bool{}
+}
 
 // byKey says whether the rows are in the order of their keys.
 func (o *objectRows) byKey() bool { return o.order.by == string(inspect.SortKey) }
@@ -63,20 +66,25 @@ func (o *objectRows) take(m *Model, a answer[inspect.Page]) {
 	}
 	o.read, o.scanned = true, a.value.Scanned
 	o.show(a.value.Rows, a.value.Start, a.value.Matched, a.value.Total)
+	stands := m != nil && m.snapshot().Queue.Age >= noticeable
 	for rank := o.top; rank < o.top+o.height; rank++ {
 		if i := rank - o.start; i >= 0 && i < len(o.rows) {
-			o.look(&o.rows[i])
+			o.look(&o.rows[i], stands)
 		}
+	}
+	if m != nil && m.snapshot().Queue.Deltas == 0 {
+		o.filled["WAITING"] = false
 	}
 }
 
 // look notes what a row in sight has in its columns.
-func (o *objectRows) look(r *inspect.Row) {
+func (o *objectRows) look(r *inspect.Row, stands bool) {
 	o.longest = max(o.longest, width(clean(r.Key)))
 	o.versions = max(o.versions, width(clean(r.ResourceVersion)))
+	o.writers = max(o.writers, width(clean(r.Writer)))
 	for title, is := range map[string]bool{
 		"CHANGED": !r.Changed.IsZero(), "UPDATES": r.Updates > 0, "RATE/s": r.Rate >= leastRate, "NO-OP": r.Compared > 0,
-		"WRITER": r.Writer != "", "SIZE": r.Size > 0, "WAITING": r.Waiting > 0,
+		"WRITER": r.Writer != "", "SIZE": r.Size > 0, "WAITING": stands && r.Waiting > 0,
 	} {
 		if is {
 			o.filled[title] = true
@@ -99,7 +107,7 @@ func (o *objectRows) columns(w int) []column {
 		fixed("UPDATES", 8, 4).sorted(string(inspect.SortUpdates), downwards),
 		fixed("RATE/s", 6, 3).sorted(string(inspect.SortRate), downwards),
 		fixed("NO-OP", 5, 6).sorted(string(inspect.SortNoOps), downwards),
-		column{title: "WRITER", min: 16, max: 26, drop: 7}.sorted(string(inspect.SortWriter), upwards),
+		fixedLeft("WRITER", max(min(o.writers, 24), 10), 7).sorted(string(inspect.SortWriter), upwards),
 		fixed("SIZE", 6, 9).sorted(string(inspect.SortSize), downwards),
 		fixed("WAITING", 7, 5),
 	}
@@ -108,6 +116,8 @@ func (o *objectRows) columns(w int) []column {
 			c.empty = !o.filled[c.title]
 		}
 	}
+	waiting := &columns[len(columns)-1]
+	waiting.hidden = waiting.empty
 	return columns
 }
 

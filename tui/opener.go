@@ -170,7 +170,7 @@ func (m *Model) begin() {
 	m.histories = map[string]*history{}
 	m.frame = &frame{}
 	m.names = map[NameKind][]string{}
-	m.counts = [screenCount]int{}
+	m.counts = [screenCount]tabCount{}
 	m.lookout = lookout{} // what was found belongs to the source before
 	m.screens[screenFindings] = newFindingsScreen(m)
 	m.clear()

@@ -1,5 +1,7 @@
 package tui
 
+import "github.com/informeter/informeter/engine/inspect"
+
 // located is a screen that is deeper than its name says.
 type located interface {
 	// path names what is open, from the outside in.
@@ -74,14 +76,10 @@ func (m *Model) drawPath() string {
 func (p *indicesScreen) path() []string {
 	var steps []string
 	if p.focus >= levelBuckets && p.index != "" {
-		steps = append(steps, p.index)
+		steps = append(steps, inspect.IndexName(p.index))
 	}
 	if p.focus >= levelObjects && p.valued {
-		value := p.value
-		if value == "" {
-			value = "(empty)"
-		}
-		steps = append(steps, value)
+		steps = append(steps, bucketName(p.m.theme, p.index, p.value).s)
 	}
 	return steps
 }

@@ -287,7 +287,8 @@ func TestTabsNarrowInSteps(t *testing.T) {
 	for w, want := range map[int]string{
 		120: "  1 Pipeline   2 Queue 148   3 Store 48,211   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 6 Resync 12s ⚠ 7 Requests   8 Findings",
 		100: "  1 Pipeline   2 Queue   3 Store   4 Indices 3 ⚠ 5 Handlers 3 ⚠ 6 Resync ⚠ 7 Requests   8 Findings",
-		80:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 6 ⚠ 7   8",
+		80:  " 1 Pipeline 2 Queue 3 Store 4 Indices⚠5 Handlers⚠6 Resync⚠7 Requests 8 Findings",
+		78:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 6 ⚠ 7   8",
 		60:  "  1 Pipeline   2   3   4 ⚠ 5 ⚠ 6 ⚠ 7   8",
 	} {
 		if got := strings.TrimRight(tabs(w), " "); got != want {

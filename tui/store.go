@@ -151,7 +151,14 @@ func (p *storeScreen) status() string {
 	if p.preview.focus {
 		return p.preview.yaml.view.status()
 	}
-	return p.rows.status(p.text)
+	s := p.rows.status(p.text)
+	if n := p.m.snapshot().Lost.History; n > 0 && p.text == "" && s != "" {
+		// Where there is room: where in the rows one is comes first.
+		if all := "older history let go: " + number(n) + "   " + s; width(all) <= p.m.statusWidth() {
+			s = all
+		}
+	}
+	return s
 }
 
 func (p *storeScreen) lines() []string {

@@ -94,6 +94,7 @@ func TestAKeyIsNotCutWhileColumnsAreEmpty(t *testing.T) {
 	f := newFake(0)
 	long := "kube-system/aws-load-balancer-controller-7d5d8f7c9b-x2x4q"
 	f.rows = []inspect.Row{{Key: long, ResourceVersion: "1", Created: epoch.Add(-time.Hour), Waiting: 3}}
+	f.snapshot.Queue.Deltas, f.snapshot.Queue.Age = 3, time.Minute
 	u := newUser(t, f, 80, 24)
 	u.press("3").expect(long, "WAITING")
 	for _, gone := range []string{"UPDATES", "RATE/s", "WRITER"} {
@@ -166,4 +167,38 @@ func TestHandlersAndIndicesAreFiltered(t *testing.T) {
 	u.press("4", "/").types("no").press("enter").expectMarked("node")
 	u.expect("1 of 3 match no", "12 buckets")
 	u.press("enter", "esc", "esc").expect("of 3")
+}
+
+// TestThatSomethingWaitsIsShownWhereItStays: in a queue that runs it is over
+// before anybody reads it.
+func TestThatSomethingWaitsIsShownWhereItStays(t *testing.T) {
+	f := newFake(300)
+	f.snapshot.Queue.Deltas = 3
+	u := newUser(t, f, 120, 30)
+	u.press("3")
+	if strings.Contains(u.sees(), "WAITING") {
+		t.Error("a column for what is over at once")
+	}
+	f.bump(func() { f.snapshot.Queue.Age = 2 * time.Second })
+	u.look()
+	u.expect("WAITING")
+	f.bump(func() { f.snapshot.Queue.Age = 0 })
+	u.look()
+	u.expect("WAITING") // it does not flicker
+	f.bump(func() { f.snapshot.Queue.Deltas = 0 })
+	u.look()
+	if strings.Contains(u.sees(), "WAITING") {
+		t.Error("nothing waits, and the column is still there")
+	}
+}
+
+// TestWhatTheJournalLetGoOfIsOnTheStore: biographies and diffs go back less far.
+func TestWhatTheJournalLetGoOfIsOnTheStore(t *testing.T) {
+	u := newUser(t, newFake(300).with(func(s *inspect.Snapshot) { s.Lost.History = 1203 }), 120, 30)
+	u.press("3").expect("older history let go: 1,203   1 of 300")
+	u.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	u.expect("1 of 300")
+	if strings.Contains(u.sees(), "let go") {
+		t.Error("said where there is no room")
+	}
 }

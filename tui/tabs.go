@@ -1,12 +1,26 @@
 package tui
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
-// drawTabs names the screens, with counts where there is room: first the countdown goes, then the counts
-// go, except where a warning is, then all names but the current one's.
+// The ways to draw the tabs, from the widest to the narrowest.
+const (
+	tabsWhole  = iota // names, counts, and when the next resync is due
+	tabsCounts        // without that
+	tabsWarned        // counts only where a warning is
+	tabsTight         // names close together, without counts
+	tabsBare          // numbers, and the name of the current one
+	tabsLevels
+)
+
+// drawTabs names the screens, with counts where there is room: first the countdown
+// goes, then the counts go, except where a warning is, then the space between the
+// names, then all names but the current one's.
 func (m *Model) drawTabs() string {
-	for level := range 4 {
-		if line, fits := m.tabLine(level); fits || level == 3 {
+	for level := range tabsLevels {
+		if line, fits := m.tabLine(level); fits || level == tabsBare {
 			return line
 		}
 	}
@@ -17,42 +31,76 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 	t := m.theme
 	warned := warnings(m.snapshot())
 	warned[screenFindings] = m.lookout.troubles()
-	l := newLine(m.layout.w).skip(1)
+	l := newLine(m.layout.w)
+	if level != tabsTight {
+		l.skip(1)
+	}
 	m.tabs = m.tabs[:0]
-	need := 1
+	need := l.used
+	marked := false // the one before has a warning
 	for id, s := range m.screens {
 		id := screenID(id)
 		if !m.exists(id) {
 			continue
 		}
-		label := strconv.Itoa(int(id))
-		if level < 3 || id == m.current {
-			label += " " + s.name()
+		digit, name := strconv.Itoa(int(id)), ""
+		if level < tabsBare || id == m.current {
+			name = " " + s.name()
 		}
 		pad := 0
-		if text := m.tabText(id, level == 0); text != "" && (level <= 1 || level == 2 && warned[id] > 0) {
-			// What was as wide as this once may become so again: the tabs behind it
-			// stand still.
-			m.counts[id] = max(m.counts[id], len(text))
-			label += " " + text
-			pad = m.counts[id] - len(text)
-		}
-		st := t.muted
-		if id == m.current {
-			st = t.tab
+		if text := m.tabText(id, level == tabsWhole); text != "" && (level <= tabsCounts || level == tabsWarned && warned[id] > 0) {
+			name += " " + text
+			pad = m.counts[id].pad(len(text), m.frame.read)
 		}
 		mark := " "
 		if warned[id] > 0 {
 			mark = "⚠"
 		}
-		from := l.used
-		l.put(st, " "+label+" ")
-		l.put(t.warn, mark)
+		from, lead := l.used, " "
+		if level == tabsTight && marked {
+			lead = "" // the mark of the one before parts them
+		}
+		if id == m.current {
+			l.put(t.tab, lead+digit+name)
+		} else {
+			l.put("", lead).put(t.accent, digit).put(t.muted, name)
+		}
+		need += width(lead + digit + name)
+		marked = mark != " "
+		if level != tabsTight {
+			if id == m.current {
+				l.put(t.tab, " ")
+			} else {
+				l.skip(1)
+			}
+			l.put(t.warn, mark)
+			need += 1 + width(mark) + pad
+		} else if mark != " " {
+			l.put(t.warn, mark)
+			need += width(mark)
+		}
 		m.tabs = append(m.tabs, span{from, l.used, id})
 		l.skip(pad)
-		need += width(label) + 2 + width(mark) + pad
 	}
 	return l.String(), need <= m.layout.w
+}
+
+// tabCount is how wide the number in a tab has been of late: it may become so again,
+// and meanwhile the tabs behind it stand still.
+type tabCount struct {
+	width int
+	since time.Time // when it was last as wide
+}
+
+// countForgets is how long room is kept for a number that was wider.
+const countForgets = 10 * time.Second
+
+// pad returns how many cells to leave free behind a number of w cells.
+func (c *tabCount) pad(w int, now time.Time) int {
+	if w >= c.width || now.Sub(c.since) > countForgets {
+		c.width, c.since = w, now
+	}
+	return c.width - w
 }
 
 // tabText is what stands behind a screen's name: a number, or how long until the

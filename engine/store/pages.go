@@ -168,6 +168,9 @@ func (x *Indexer) Buckets(indexName string, q inspect.BucketQuery) (inspect.Buck
 			return nil
 		}
 		ix.looked = x.newView(ix.listValues())
+		if inspect.IndexName(ix.name) != ix.name {
+			ix.looked.called = func(value string) string { return inspect.BucketName(ix.name, value) }
+		}
 		return ix.looked
 	}, func(v *view) {
 		switch {

@@ -28,6 +28,8 @@ type view struct {
 	filtered []item
 	filter   string
 	match    func(string) bool
+	// called, if not nil, is what people call a text; a filter looks at both.
+	called func(text string) string
 	// spare is an array to merge into.
 	spare []item
 
@@ -132,7 +134,7 @@ func (v *view) prepare(filter string) {
 	if !v.prepared {
 		slices.SortFunc(v.sorted, compareItems)
 	}
-	v.prepared, v.filter, v.match, v.filtered = true, filter, inspect.Match(filter), nil
+	v.prepared, v.filter, v.match, v.filtered = true, filter, v.matching(filter), nil
 	if v.match == nil {
 		return
 	}
@@ -140,6 +142,23 @@ func (v *view) prepare(filter string) {
 		if v.match(it.text) {
 			v.filtered = append(v.filtered, it)
 		}
+	}
+}
+
+// matching returns what keeps the texts that match a filter, nil if all do.
+func (v *view) matching(filter string) func(string) bool {
+	match := inspect.Match(filter)
+	if match == nil || v.called == nil {
+		return match
+	}
+	f, err := inspect.ParseFilter(filter)
+	inverse := err == nil && f.Inverse
+	return func(text string) bool {
+		// An inverse one keeps what it finds under neither name.
+		if match(text) != inverse {
+			return !inverse
+		}
+		return match(v.called(text))
 	}
 }
 
