@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,32 @@ func TestABiographyAndItsIdentityChange(t *testing.T) {
 			release()
 		})
 	}
+}
+
+func TestABiographySaysForHowManyDeltasAnEventStands(t *testing.T) {
+	s := &script{lists: []string{"10: a@11"}}
+	var release func()
+	onScript(t, s, Options{Hardening: Hardening{CompressUpdates: true}}, func(i *Informer) {
+		release = must[func()](t)(i.Open())
+	}, func(t *testing.T, i *Informer) {
+		if err := i.Pause(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for n := range 50 {
+			s.send(fmt.Sprintf("~a@%d", 20+n))
+		}
+		synctest.Wait()
+		if err := i.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		b := must[inspect.Biography](t)(i.Biography(t.Context(), inspect.BiographyRequest{Key: "ns/a"}))
+		last := b.Events[len(b.Events)-1]
+		if len(b.Events) != 2 || last.ResourceVersion != "69" || last.Merged != 49 || last.MergedWhy != inspect.MergedCompressed {
+			t.Errorf("events = %+v, want the last of 50 to stand for 49 more", b.Events)
+		}
+		release()
+	})
 }
 
 func TestNobodyKnowsABiographyWhileNobodyLooks(t *testing.T) {

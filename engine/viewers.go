@@ -119,6 +119,7 @@ func (r journalRun) Event(i int) journal.Event {
 	n := r.Notification(i)
 	ev := journal.Event{
 		Key: n.Key, Seq: n.Seq, Cause: n.Cause, Old: n.Old, New: n.New, Split: n.Split, At: time.Unix(0, n.At),
+		Merged: n.Merged,
 	}
 	if n.Arrived != 0 {
 		ev.Waited = time.Duration(n.At - n.Arrived)

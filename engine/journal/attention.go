@@ -9,6 +9,10 @@ const (
 	// closeRate is how many updates a second are looked at closely for as long as
 	// it takes, closeBurst how many at once.
 	closeRate, closeBurst = 8192, 16384
+	// It is a flood when more than twice as many come for floodWindow. Then it is
+	// floodRate a second: nobody reads more, and it is time for the others.
+	floodRate   = 2048
+	floodWindow = 100 * time.Millisecond
 	// Half of the burst is kept for keys that change less often than every
 	// closeSpacing.
 	closeSpacing = time.Second
@@ -28,17 +32,33 @@ const (
 // many is told. Only the goroutine that observes touches it.
 type attention struct {
 	rate, burst float64 // updates a second, and at once
+	flooded     float64 // what rate is in a flood
 	left        float64 // 0 <= left <= burst
 	at          time.Time
+
+	// seen counts the updates since windowBegan; flood is what the window before
+	// has shown.
+	seen        int
+	windowBegan time.Time
+	flood       bool
 }
 
 // spare says whether an update of a key is to be looked at closely; e is what was
 // known of the key before.
 func (a *attention) spare(e *entry, at time.Time) bool {
 	if passed := at.Sub(a.at); passed > 0 {
-		a.left = min(a.left+passed.Seconds()*a.rate, a.burst)
+		rate := a.rate
+		if a.flood {
+			rate = a.flooded
+		}
+		a.left = min(a.left+passed.Seconds()*rate, a.burst)
 		a.at = at
+		if window := at.Sub(a.windowBegan); window >= floodWindow {
+			a.flood = float64(a.seen) > 2*a.rate*window.Seconds()
+			a.seen, a.windowBegan = 0, at
+		}
 	}
+	a.seen++
 	if a.left < 1 || a.left <= a.burst/2 && at.UnixNano()-e.changed < int64(closeSpacing) {
 		return false
 	}

@@ -31,6 +31,41 @@ func TestCalmRatesLoseNothing(t *testing.T) {
 	}
 }
 
+// TestOfAFloodLessIsLookedAtClosely lets a flood pass whose keys are all quiet,
+// and then as much as there is always time for.
+func TestOfAFloodLessIsLookedAtClosely(t *testing.T) {
+	const keys, seconds = 100_000, 5
+	j := New(Options{Bound: 1 << 40})
+	j.budget = budget{}
+	at, n := j.rates.began, 0
+	update := func(perSecond, times int) {
+		for range times {
+			at = at.Add(time.Second / time.Duration(perSecond))
+			key := fmt.Sprintf("a/%06d", n%keys)
+			j.observed(key, podOf(key, fmt.Sprint(n), "U", 0), inspect.CauseWatch, at)
+			n++
+		}
+	}
+	update(keys, keys) // new keys
+	before := j.attention.left
+	update(keys, keys*seconds)
+	closely := before + float64(closeRate)*floodWindow.Seconds() + floodRate*seconds
+	v, lost := j.Vitals()
+	// Each history begins with what its key was before.
+	if float64(v.Events) > 2*closely || v.Events < floodRate*seconds {
+		t.Errorf("%d events are written down of %d updates, want not many more than 2 × %.0f", v.Events, keys*seconds, closely)
+	}
+	if got := uint64(keys*seconds) - uint64(v.Events)/2; lost.History < got/2 {
+		t.Errorf("lost %d, want about %d", lost.History, got)
+	}
+	update(closeRate, closeRate) // the flood is over
+	_, lost = j.Vitals()
+	update(closeRate, closeRate)
+	if _, later := j.Vitals(); later.History != lost.History {
+		t.Errorf("of %d updates in a second %d are lost", closeRate, later.History-lost.History)
+	}
+}
+
 func TestAFloodOfOneKeyLeavesTimeForTheOthers(t *testing.T) {
 	const rounds, burst = 5, 40_000
 	j := New(Options{})

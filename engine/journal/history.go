@@ -37,6 +37,7 @@ type record struct {
 	cause   inspect.Cause
 
 	tombstone, compared bool
+	merged              uint16 // how many other deltas it stands for
 	// deliveries are those that were asked for once they were over.
 	deliveries []inspect.Delivery
 }
@@ -296,6 +297,12 @@ func (r *record) event() inspect.KeyEvent {
 	}
 	if r.times > 0 {
 		e.Times = int(r.times) + 1
+	}
+	if r.merged > 0 {
+		e.Merged, e.MergedWhy = int(r.merged), inspect.MergedCompressed
+		if r.kind == Deleted {
+			e.MergedWhy = inspect.MergedDeletions
+		}
 	}
 	return e
 }

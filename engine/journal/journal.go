@@ -47,6 +47,8 @@ type Event struct {
 	At    time.Time
 	// Waited is how long the delta was on its way from the reflector to At.
 	Waited time.Duration
+	// Merged counts other deltas that it stands for.
+	Merged uint16
 }
 
 // Journal keeps the keys of a store in order. New makes one. Safe for concurrent
@@ -107,7 +109,7 @@ func New(o Options) *Journal {
 		stepTime:  stepTime,
 		pageTime:  pageTime,
 		budget:    budget{share: compareShare, burst: compareBurst, left: compareBurst, at: now},
-		attention: attention{rate: closeRate, burst: closeBurst, left: closeBurst},
+		attention: attention{rate: closeRate, burst: closeBurst, flooded: floodRate, left: closeBurst},
 		entries:   newKeys(),
 		expected:  o.Expect,
 	}
@@ -343,7 +345,7 @@ func (j *Journal) updateLocked(e *entry, hash uint32, ev *Event, n *news) {
 	if h := e.history; h != nil {
 		delete(j.histories.gone, h.key)
 		r := e.record(n.uid, ev.At.UnixNano())
-		r.seq, r.waited, r.changed, r.compared = ev.Seq, ev.Waited, n.changed, n.compared
+		r.seq, r.waited, r.changed, r.compared, r.merged = ev.Seq, ev.Waited, n.changed, n.compared, ev.Merged
 		j.histories.append(h, r)
 	}
 	j.identityLocked(ev, n)
@@ -379,7 +381,7 @@ func (j *Journal) deleteLocked(e *entry, ev *Event, n *news) {
 	j.histories.gone[ev.Key] = h
 	j.histories.append(h, record{
 		at: ev.At.UnixNano(), seq: ev.Seq, waited: ev.Waited, object: ev.Old, rv: n.version, uid: n.uid, writer: n.writer,
-		kind: Deleted, cause: ev.Cause, tombstone: ev.Tombstone,
+		kind: Deleted, cause: ev.Cause, tombstone: ev.Tombstone, merged: ev.Merged,
 	})
 	j.identityLocked(ev, n)
 }

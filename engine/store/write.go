@@ -12,7 +12,9 @@ import (
 
 // Op is one write of a batch, and what became of it.
 type Op struct {
-	// Key is where to write. Object is what to store; for a Delete it is the
+	// Key is where to write. Where there is something already, it becomes the
+	// store's own text: whoever keeps keys by it keeps no second one, and compares
+	// them without reading. Object is what to store; for a Delete it is the
 	// object's last state or tombstone, and may be nil.
 	Key    string
 	Object any
@@ -94,7 +96,7 @@ func (x *Indexer) applyLocked(op *Op, outcomes []outcome) {
 	pos, exists := x.positions.find(&x.keys, hash, op.Key)
 	op.Old, op.Existed, op.Unchanged, op.Err = nil, exists, false, nil
 	if exists {
-		op.Old = *x.objects.at(pos)
+		op.Key, op.Old = *x.keys.at(pos), *x.objects.at(pos)
 	}
 	switch {
 	case op.Delete:
@@ -119,9 +121,8 @@ func (x *Indexer) applyLocked(op *Op, outcomes []outcome) {
 		return
 	}
 	*x.objects.at(pos) = op.Object
-	key := *x.keys.at(pos)
 	for i, ix := range x.indices {
-		ix.put(pos, key, &outcomes[i])
+		ix.put(pos, op.Key, &outcomes[i])
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -43,6 +44,20 @@ func keysIn(t *testing.T, x *store.Indexer, index, value string) []string {
 		t.Fatal(err)
 	}
 	return keys
+}
+
+func TestAWriteHasTheTextOfTheKeyThatIsStored(t *testing.T) {
+	x := newStore(nil)
+	obj := podOf(1, "n1", "a", "", "5")
+	first := strings.Clone("ns-1/pod-1")
+	x.Apply([]store.Op{{Key: first, Object: obj}})
+	for _, op := range []store.Op{{Object: podOf(1, "n1", "a", "", "6")}, {Object: obj, Delete: true}} {
+		op.Key = strings.Clone(first)
+		ops := []store.Op{op}
+		if x.Apply(ops); unsafe.StringData(ops[0].Key) != unsafe.StringData(first) {
+			t.Errorf("deleted %v: the key is another text", op.Delete)
+		}
+	}
 }
 
 func TestApplySaysWhatBecameOfEveryWrite(t *testing.T) {
