@@ -107,3 +107,24 @@ func BenchmarkDocument(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkTyping is one key typed into a prompt: Update and View. On the object's
+// page it searches 10,000 lines of two megabytes.
+func BenchmarkTyping(b *testing.B) {
+	f := crowd()
+	for _, c := range []struct {
+		screen string
+		keys   []string
+	}{{"store", []string{"3", "/"}}, {"object", []string{"3", "enter", "/"}}, {"command", []string{":"}}} {
+		b.Run(fmt.Sprintf("screen=%s/keys=1000000/size=200x60", c.screen), func(b *testing.B) {
+			u := newUser(b, f, 200, 60)
+			u.press(c.keys...)
+			keys := []tea.KeyPressMsg{keyPress(b, "v"), keyPress(b, "a"), keyPress(b, "backspace"), keyPress(b, "backspace")}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				u.m.Update(keys[i%4])
+				u.m.View()
+			}
+		})
+	}
+}

@@ -22,6 +22,7 @@ type biographyPage struct {
 	// forgotten counts older events that were let go of.
 	forgotten uint64
 	text      string // the filter
+	needle    needle // what it looks for
 	waits     waits  // what has not happened yet
 	read      bool
 	err       error
@@ -82,15 +83,16 @@ func (b *biographyPage) keeps(e *biographyRow) bool {
 	if b.text == "" {
 		return true
 	}
-	text, wanted := strings.CutPrefix(b.text, "!")
+	_, wanted := strings.CutPrefix(b.text, "!")
 	has := slices.ContainsFunc(append([]string{
 		e.Type, e.Cause.String(), e.ResourceVersion, e.UID, e.Writer, e.Skipped, e.MergedWhy,
-	}, e.Changed...), func(s string) bool { return matchIn(s, text) >= 0 })
+	}, e.Changed...), func(s string) bool { return b.needle.in(s) >= 0 })
 	return has != wanted
 }
 
 func (b *biographyPage) setFilter(text string) {
 	b.text = text
+	b.needle = newNeedle(strings.TrimPrefix(text, "!"))
 	b.rows.home()
 	b.arrange()
 }

@@ -139,7 +139,7 @@ func (d *diffPage) find(skip, step int) {
 	n := len(d.view.rows)
 	for i := range n {
 		at := ((d.view.cursor+skip+i*step)%n + n) % n
-		if matchIn(d.row(at), d.view.search) >= 0 {
+		if d.view.needle.in(d.row(at)) >= 0 {
 			d.view.cursor = at
 			d.view.settle()
 			return
@@ -272,7 +272,7 @@ func (d *diffPage) draw(t *theme, dl *diffLine, w int, cursor bool) string {
 	st, sign := style(""), " "
 	switch dl.sign {
 	case ' ':
-		cells.skip(gutter).marked(t.accent, t.match, clip(dl.text, w+v.left), v.search)
+		cells.skip(gutter).marked(t.accent, t.match, clip(dl.text, w+v.left), &v.needle)
 		if dl.noise {
 			cells.put(t.faint, "   noise")
 		}
@@ -286,7 +286,7 @@ func (d *diffPage) draw(t *theme, dl *diffLine, w int, cursor bool) string {
 	default:
 		st = t.muted
 	}
-	cells.skip(gutter).put(st, sign+" ").marked(st, t.match, clip(strings.TrimRight(dl.text, " "), w+v.left), v.search)
+	cells.skip(gutter).put(st, sign+" ").marked(st, t.match, clip(strings.TrimRight(dl.text, " "), w+v.left), &v.needle)
 	return cells.cutTo(w, v.left)
 }
 

@@ -18,7 +18,8 @@ type textView struct {
 	left   int
 
 	search  string
-	matches int // lines that have it
+	needle  needle // of search
+	matches int    // lines that have it
 }
 
 // show takes the lines that are not folded away, and stays where it was.
@@ -110,11 +111,14 @@ func (v *textView) handle(a Action) bool {
 // searchFor counts the lines that have text.
 func (v *textView) searchFor(text string, lines int, line func(int) string) {
 	v.search, v.matches = text, 0
+	if v.needle.text != text {
+		v.needle = newNeedle(text)
+	}
 	if text == "" {
 		return
 	}
 	for i := range lines {
-		if matchIn(line(i), text) >= 0 {
+		if v.needle.in(line(i)) >= 0 {
 			v.matches++
 		}
 	}
@@ -129,7 +133,7 @@ func (v *textView) next(skip, step, lines int, line func(int) string) int {
 	from := max(v.line(), 0)
 	for i := range lines {
 		at := ((from+skip+i*step)%lines + lines) % lines
-		if matchIn(line(at), v.search) >= 0 {
+		if v.needle.in(line(at)) >= 0 {
 			return at
 		}
 	}
@@ -161,27 +165,73 @@ func clip(s string, w int) string {
 	return s[:end]
 }
 
-// matchIn returns where text is in s, ignoring case, or -1.
-func matchIn(s, text string) int {
-	if text == "" {
+// needle is a text that is searched for in many others, ignoring case.
+type needle struct {
+	text string
+	// lower is text in lower case. If it is plain, so is what it finds, and first
+	// are the two ways to write its first letter.
+	lower string
+	plain bool
+	first string
+}
+
+func newNeedle(text string) needle {
+	n := needle{text: text, lower: strings.ToLower(text), plain: plain(text)}
+	if n.plain && text != "" {
+		n.first = n.lower[:1] + strings.ToUpper(n.lower[:1])
+	}
+	return n
+}
+
+// in returns where the needle is in s, or -1. What it found has as many bytes as
+// the needle.
+func (n *needle) in(s string) int {
+	switch {
+	case n.text == "":
 		return -1
+	case n.plain:
+		return n.plainIn(s)
 	}
 	lower := strings.ToLower(s)
-	if len(lower) != len(s) {
-		return strings.Index(s, text) // its bytes would be elsewhere
+	if len(lower) != len(s) || len(n.lower) != len(n.text) {
+		return strings.Index(s, n.text) // its bytes would be elsewhere
 	}
-	return strings.Index(lower, strings.ToLower(text))
+	return strings.Index(lower, n.lower)
+}
+
+// plainIn is in for a needle that is ASCII: nothing is written anew.
+func (n *needle) plainIn(s string) int {
+	for at := range max(len(s)-len(n.lower)+1, 0) {
+		if c := s[at]; (c == n.first[0] || c == n.first[1]) && equalFold(s[at:at+len(n.lower)], n.lower) {
+			return at
+		}
+	}
+	return -1
+}
+
+// equalFold says whether s is lower, which is in lower case and ASCII, but for
+// its case.
+func equalFold(s, lower string) bool {
+	for i := range len(lower) {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // marked appends text with what was searched for in it marked.
-func (l *line) marked(st, hit style, s, search string) *line {
-	for search != "" {
-		at := matchIn(s, search)
+func (l *line) marked(st, hit style, s string, search *needle) *line {
+	for {
+		at := search.in(s)
 		if at < 0 {
-			break
+			return l.put(st, s)
 		}
-		l.put(st, s[:at]).put(st+hit, s[at:at+len(search)])
-		s = s[at+len(search):]
+		l.put(st, s[:at]).put(st+hit, s[at:at+len(search.text)])
+		s = s[at+len(search.text):]
 	}
-	return l.put(st, s)
 }

@@ -183,10 +183,10 @@ func (y *yamlPage) draw(t *theme, at, w int, cursor bool) string {
 	cells.left(mark.st, mark.s, gutter)
 	text := clip(yl.text, w+v.left)
 	if yl.to > yl.from && yl.to < len(text) {
-		cells.put("", text[:yl.from]).marked(t.accent, t.match, text[yl.from:yl.to], v.search).put(t.faint, ":")
+		cells.put("", text[:yl.from]).marked(t.accent, t.match, text[yl.from:yl.to], &v.needle).put(t.faint, ":")
 		text = text[yl.to+1:]
 	}
-	cells.marked("", t.match, text, v.search)
+	cells.marked("", t.match, text, &v.needle)
 	if yl.path != "" && y.folded[yl.path] {
 		cells.put(t.muted, "  … "+count(yl.end-1-at, "line", "lines"))
 	}
