@@ -190,10 +190,13 @@ func (p *prompt) over(t *theme, w int) string {
 // how far from there the cursor is.
 func (p *prompt) scrolled(room int) (start, cursor int) {
 	before := []rune(p.input.Value())[:p.input.Position()]
-	// Searched for and not walked to: what was pasted may be long, and measuring
-	// it takes as long as it is.
-	from := sort.Search(len(before), func(i int) bool {
-		return width(clean(string(before[i:]))) <= max(room-1, 0)
+	// Searched for and not walked to, and only near the end: what was pasted may
+	// be long, and measuring it takes as long as it is. Few characters take no
+	// cell of their own.
+	const least = 4
+	first := max(len(before)-least*max(room, 1), 0)
+	from := first + sort.Search(len(before)-first, func(i int) bool {
+		return width(clean(string(before[first+i:]))) <= max(room-1, 0)
 	})
 	return len(string(before[:from])), width(clean(string(before[from:])))
 }

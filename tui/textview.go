@@ -108,6 +108,17 @@ func (v *textView) handle(a Action) bool {
 	return true
 }
 
+// searchOn searches the same lines for another text. What begins with something
+// that no line has is in none either, so that the rest of what is typed costs
+// nothing.
+func (v *textView) searchOn(text string, lines int, line func(int) string) {
+	if v.search != "" && v.matches == 0 && strings.HasPrefix(text, v.search) {
+		v.search, v.needle = text, newNeedle(text)
+		return
+	}
+	v.searchFor(text, lines, line)
+}
+
 // searchFor counts the lines that have text.
 func (v *textView) searchFor(text string, lines int, line func(int) string) {
 	v.search, v.matches = text, 0
@@ -143,7 +154,7 @@ func (v *textView) next(skip, step, lines int, line func(int) string) int {
 // status says where one is, or how much was found.
 func (v *textView) status() string {
 	if v.search != "" {
-		return count(v.matches, "line has ", "lines have ") + v.search
+		return count(v.matches, "line has ", "lines have ") + shortFilter(v.search)
 	}
 	if len(v.rows) == 0 {
 		return ""
@@ -191,6 +202,11 @@ func (n *needle) in(s string) int {
 		return -1
 	case n.plain:
 		return n.plainIn(s)
+	case plain(n.lower):
+		return strings.Index(s, n.text) // such as a sign for a unit that is a letter
+	}
+	if plain(s) {
+		return -1
 	}
 	lower := strings.ToLower(s)
 	if len(lower) != len(s) || len(n.lower) != len(n.text) {

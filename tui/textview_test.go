@@ -53,6 +53,22 @@ func TestASearchFindsTheFirst(t *testing.T) {
 	})
 }
 
+func TestASearchThatFindsNothingIsNotDoneAgain(t *testing.T) {
+	lines, looked := []string{"alpha", "beta", "Gamma"}, 0
+	line := func(i int) string { looked++; return lines[i] }
+	v := textView{}
+	for _, c := range []struct {
+		text            string
+		matches, looked int
+	}{{"a", 3, 3}, {"am", 1, 3}, {"amx", 0, 3}, {"amxy", 0, 0}, {"amxyz", 0, 0}, {"am", 1, 3}, {"x", 0, 3}, {"y", 0, 3}, {"", 0, 0}, {"b", 1, 3}} {
+		looked = 0
+		v.searchOn(c.text, len(lines), line)
+		if v.matches != c.matches || looked != c.looked || v.search != c.text || v.needle.in("xx"+c.text) != 2 && c.text != "" && c.text != "x" {
+			t.Errorf("%q: %d lines have it, %d were looked at; want %d and %d", c.text, v.matches, looked, c.matches, c.looked)
+		}
+	}
+}
+
 func TestASearchOfLinesAllocatesNothing(t *testing.T) {
 	n := newNeedle("Value")
 	if got := testing.AllocsPerRun(100, func() { n.in("  Name: a Long line of Some Value") }); got != 0 {

@@ -75,7 +75,7 @@ func (y *yamlPage) search(text string) {
 	if y.shown == nil {
 		return
 	}
-	y.view.searchFor(text, len(y.shown.lines), y.line)
+	y.view.searchOn(text, len(y.shown.lines), y.line)
 	y.find(0, 1)
 }
 
