@@ -120,6 +120,9 @@ func comingLines(t *theme, s *inspect.Snapshot, due []*inspect.ListenerVitals, w
 		every := max(l.ResyncGranted, span/time.Duration(scale))
 		for at := max(l.NextResync.Sub(s.At), 0); at <= span; at += every {
 			marks[min(int(float64(at)/float64(span)*float64(scale)), scale-1)] = '▲'
+			if at > span-every {
+				break // and do not count on: periods may be as long as durations go
+			}
 		}
 		lines = append(lines, newLine(w).skip(gutter).left("", l.Name, name-1).skip(1).runsOf(t, string(marks)).String())
 	}
