@@ -3,10 +3,12 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,6 +63,8 @@ func BenchmarkBudgets(b *testing.B) {
 	for _, objects := range []int{1_000, 100_000} {
 		run(fmt.Sprintf("sync/objects=%d", objects),
 			&row{work: fmt.Sprintf("initial sync of %s, an object", thousands(objects)), budget: 1. / 3}, raceSync(objects, newOurs))
+		run(fmt.Sprintf("extract/objects=%d", objects),
+			&row{work: "taking them out of the list", against: "the whole sync"}, raceExtraction(objects))
 	}
 	run("sync/queue=inorder", &row{work: "initial sync of 100,000, InOrder", budget: 1. / 3}, raceSync(100_000, newInOrder))
 	run("resync", &row{work: "resync of 20,000, an object", budget: 0.4}, raceResync(20_000, newOurs))
@@ -106,6 +110,10 @@ func newFeed(pods []*corev1.Pod) *feed {
 	for _, p := range pods {
 		list.Items = append(list.Items, *p)
 	}
+	// In order of their keys, as an API server lists them.
+	slices.SortFunc(list.Items, func(a, b corev1.Pod) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
 	events := make(chan watch.Event, 1000)
 	return &feed{list: list, events: events, close: sync.OnceFunc(func() { close(events) })}
 }
@@ -223,34 +231,6 @@ func raceEvents(objects, handlers int, ours newInformer) func(*testing.B, *row) 
 					}
 					<-one.counter.done
 				})
-			}
-		}
-		r.race(b, side(newTheirs), side(ours))
-	}
-}
-
-// raceSync measures the first list from the answer to one handler.
-func raceSync(objects int, ours newInformer) func(*testing.B, *row) {
-	return func(b *testing.B, r *row) {
-		// Few objects are listed by one informer after the other.
-		informers := max(1, 20_000/objects)
-		r.operations = informers * objects
-		pods := benchPods(objects, 0)
-		side := func(make newInformer) func(*stopwatch) {
-			return func(s *stopwatch) {
-				runners := []*runner{}
-				for range informers {
-					runners = append(runners, newRunner(b, make, pods, 1, 0))
-				}
-				runtime.GC()
-				s.time(func() {
-					for _, one := range runners {
-						one.start(b.Context())
-					}
-				})
-				for _, one := range runners {
-					one.stop()
-				}
 			}
 		}
 		r.race(b, side(newTheirs), side(ours))

@@ -2,7 +2,6 @@ package deltafifo
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -147,14 +146,7 @@ func (q *DeltaFIFO) Replace(list []any, rv string) error {
 	cause := q.replaceCauseLocked()
 	q.epoch++
 	q.spreadLocked()
-	if idle := len(q.items) == 0; idle && failed == nil && strictlyIncreasing(keys) {
-		if q.Options.Transformer == nil {
-			objects = slices.Clone(objects) // the caller's own
-		}
-		q.appendRunLocked(cache.Replaced, keys, objects, now, cause)
-	} else {
-		q.listLocked(keys, objects, now, cause)
-	}
+	q.listLocked(keys, objects, failed == nil, now, cause)
 	if failed != nil {
 		return failed
 	}
@@ -173,15 +165,6 @@ func (q *DeltaFIFO) Replace(list []any, rv string) error {
 		q.startLocked()
 	}
 	return nil
-}
-
-// listLocked enqueues a Replaced delta for each key.
-func (q *DeltaFIFO) listLocked(keys []string, objects []any, now time.Duration, cause inspect.Cause) {
-	q.growLocked(len(keys))
-	for i, key := range keys {
-		it := q.enqueueLocked(key, delta{Delta: cache.Delta{Type: cache.Replaced, Object: objects[i]}, arrived: now, cause: cause})
-		it.epoch = q.epoch
-	}
 }
 
 // buryLocked enqueues a tombstone for every key that the Replace of this epoch

@@ -1,6 +1,7 @@
 package deltafifo
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -60,17 +61,23 @@ func (r *run) find(key string) (i int, ok bool) {
 		return 0, false
 	}
 	if r.index == nil {
-		r.index = make(map[string]int32, len(r.keys)-r.landed)
-		for i := r.landed; i < len(r.keys); i++ {
-			r.index[r.keys[i]] = int32(i)
-		}
+		r.index = indexOf(r.keys, r.landed)
 	}
 	n, ok := r.index[key]
 	return int(n), ok && int(n) >= r.landed
 }
 
-// appendRunLocked enqueues a run, for keys of which none waits or is in flight,
-// while no other run does.
+// indexOf says where in keys each is, but for the first so many.
+func indexOf(keys []string, but int) map[string]int32 {
+	index := make(map[string]int32, len(keys)-but)
+	for i := but; i < len(keys); i++ {
+		index[keys[i]] = int32(i)
+	}
+	return index
+}
+
+// appendRunLocked enqueues a run, for keys of which none is there twice, waits or
+// is in flight, while there is no other run.
 func (q *DeltaFIFO) appendRunLocked(t cache.DeltaType, keys []string, objects []any, now time.Duration, cause inspect.Cause) {
 	if len(keys) == 0 {
 		return
@@ -84,15 +91,37 @@ func (q *DeltaFIFO) appendRunLocked(t cache.DeltaType, keys []string, objects []
 	q.countLocked(len(keys))
 }
 
-// strictlyIncreasing says whether keys are in order and none is there twice, as
-// in every list of an API server.
-func strictlyIncreasing(keys []string) bool {
+// distinct says whether no key is there twice. Lists of an API server are in
+// order, so that a look at neighbours tells; of others an index is made, and
+// returned.
+func distinct(keys []string) (yes bool, index map[string]int32) {
 	for i := 1; i < len(keys); i++ {
 		if keys[i-1] >= keys[i] {
-			return false
+			index = indexOf(keys, 0)
+			return len(index) == len(keys), index
 		}
 	}
-	return true
+	return true, nil
+}
+
+// listLocked enqueues a Replaced delta for each key, while there is no run. whole
+// says that it is a whole list.
+func (q *DeltaFIFO) listLocked(keys []string, objects []any, whole bool, now time.Duration, cause inspect.Cause) {
+	if len(q.items) == 0 && whole {
+		if yes, index := distinct(keys); yes && len(keys) > 0 {
+			if q.Options.Transformer == nil {
+				objects = slices.Clone(objects) // the caller's own
+			}
+			q.appendRunLocked(cache.Replaced, keys, objects, now, cause)
+			q.run.index = index
+			return
+		}
+	}
+	q.growLocked(len(keys))
+	for i, key := range keys {
+		it := q.enqueueLocked(key, delta{Delta: cache.Delta{Type: cache.Replaced, Object: objects[i]}, arrived: now, cause: cause})
+		it.epoch = q.epoch
+	}
 }
 
 // pendingLocked says whether a key waits or is in flight.
