@@ -301,11 +301,11 @@ func TestAnIndexIsAddedToARunningInformer(t *testing.T) {
 				t.Errorf("%d objects on n1, want 2", page.Total)
 			}
 			got := must[[]inspect.IndexVitals](t)(i.Indices(t.Context()))[0]
-			if got.Expr != "node" || got.Errors != 1 || got.LastError != "ns/b: it has no node" || got.Time.Count != 3 {
+			if got.Expr != "node" || got.Errors != 1 || got.LastError != "it has no node" || got.LastErrorKey != "ns/b" || got.Time.Count != 3 {
 				t.Errorf("vitals %+v", got)
 			}
 			check := must[inspect.IndexCheck](t)(i.VerifyIndex(t.Context(), "node"))
-			if check.Objects != 3 || check.Wrong != 0 {
+			if check.Objects != 3 || check.Wrong != 0 || check.Failed != 1 || check.FailedKey != "ns/b" || check.FailedError != "it has no node" {
 				t.Errorf("check %+v", check)
 			}
 		})

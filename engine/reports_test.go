@@ -246,7 +246,7 @@ func TestAnIndexFunctionThatFailsCostsNobodyElse(t *testing.T) {
 				if diff := cmp.Diff([]string{"add bad@11", "add good@12"}, h.all()); diff != "" {
 					t.Errorf("told (-want +got):\n%s", diff)
 				}
-				if x := snapshot(t, i).Indices[0]; x.Errors != 1 || !strings.Contains(x.LastError, "no idea") || !strings.Contains(x.LastError, "bad") || x.Entries != 1 {
+				if x := snapshot(t, i).Indices[0]; x.Errors != 1 || !strings.Contains(x.LastError, "no idea") || !strings.Contains(x.LastErrorKey, "bad") || x.Entries != 1 {
 					t.Errorf("index = %+v", x)
 				}
 			})

@@ -284,9 +284,33 @@ func runIndexAdd(m *Model, args []word) (tea.Cmd, error) {
 	case slices.ContainsFunc(m.snapshot().Indices, func(i inspect.IndexVitals) bool { return i.Name == name }):
 		return nil, &fault{w.from, w.from + len(name), "there is an index " + strconv.Quote(name) + " already"}
 	}
-	return m.control("index "+name+" added", func(ctx context.Context, c inspect.Controls) error {
-		return c.AddIndex(ctx, inspect.IndexSpec{Name: name, Expr: expr})
+	then := func(m *Model) { m.screens[screenIndices].(*indicesScreen).await(name) }
+	return m.change(then, func(ctx context.Context, i inspect.Inspector, c inspect.Controls) (string, error) {
+		if err := c.AddIndex(ctx, inspect.IndexSpec{Name: name, Expr: expr}); err != nil {
+			return "", err
+		}
+		return added(ctx, i, name), nil
 	}), nil
+}
+
+// added says what an index that was added has come to.
+func added(ctx context.Context, i inspect.Inspector, name string) string {
+	s := "index " + name + " added"
+	indices, err := i.Indices(ctx)
+	at := slices.IndexFunc(indices, func(v inspect.IndexVitals) bool { return v.Name == name })
+	if err != nil || at < 0 {
+		return s
+	}
+	v := &indices[at]
+	s += ": " + count(v.Buckets, "bucket", "buckets")
+	if v.Errors > 0 {
+		all := 0
+		if vitals, err := i.Snapshot(ctx); err == nil {
+			all = vitals.Store.Objects
+		}
+		s += ", " + failing(v.Errors, all, v.LastError)
+	}
+	return s
 }
 
 func runVerify(m *Model, args []word) (tea.Cmd, error) {
@@ -303,8 +327,11 @@ func runVerify(m *Model, args []word) (tea.Cmd, error) {
 // verified says what came of computing an index anew.
 func verified(c *inspect.IndexCheck) string {
 	s := fmt.Sprintf("%s: %s computed anew in %s, ", c.Index, count(c.Objects, "object", "objects"), duration(c.Took))
-	if c.Wrong == 0 {
+	switch {
+	case c.Wrong == 0 && c.Failed == 0:
 		return s + "all in their buckets"
+	case c.Wrong == 0:
+		return s + failing(c.Failed, c.Objects, c.FailedError)
 	}
 	s += number(c.Wrong) + " in the wrong buckets"
 	if len(c.Examples) > 0 {

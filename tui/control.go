@@ -14,6 +14,7 @@ import (
 type controlMsg struct {
 	done string
 	err  error
+	then func(m *Model) // what follows where it worked; may be nil
 }
 
 // wishes are the changes asked for and not answered yet. One is under way, the
@@ -26,11 +27,19 @@ type wishes struct {
 	gate inspect.GateMode
 }
 
-// control asks the informer to change.
+// control asks the informer to change, and says done when it has.
 func (m *Model) control(done string, f func(context.Context, inspect.Controls) error) tea.Cmd {
+	return m.change(nil, func(ctx context.Context, _ inspect.Inspector, c inspect.Controls) (string, error) {
+		return done, f(ctx, c)
+	})
+}
+
+// change asks the informer to change; f runs off the loop and returns what to say
+// of it. Where it worked, then follows; it may be nil.
+func (m *Model) change(then func(*Model), f func(context.Context, inspect.Inspector, inspect.Controls) (string, error)) tea.Cmd {
 	source, name, ctx := m.source, m.informer, m.ctx
 	wish := func() tea.Msg {
-		_, controls, err := source.find(name)
+		inspector, controls, err := source.find(name)
 		if err == nil && controls == nil {
 			err = inspect.ErrReadOnly
 		}
@@ -39,7 +48,8 @@ func (m *Model) control(done string, f func(context.Context, inspect.Controls) e
 		}
 		ctx, cancel := context.WithTimeout(ctx, readTime)
 		defer cancel()
-		return controlMsg{done: done, err: f(ctx, controls)}
+		done, err := f(ctx, inspector, controls)
+		return controlMsg{done, err, then}
 	}
 	m.wishes.waiting = append(m.wishes.waiting, wish)
 	if len(m.wishes.waiting) > 1 {
@@ -66,6 +76,9 @@ func (m *Model) controlled(msg controlMsg) tea.Cmd {
 		m.fail(msg.err)
 	default:
 		m.note, m.failed = msg.done, false
+		if msg.then != nil {
+			msg.then(m)
+		}
 	}
 	m.wishes.waiting = m.wishes.waiting[1:]
 	if len(m.wishes.waiting) > 0 {

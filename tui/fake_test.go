@@ -30,6 +30,7 @@ type fake struct {
 	diff     func(inspect.DiffRequest) (inspect.Diff, error)
 	diffed   []inspect.DiffRequest // asked for
 	verified map[string]inspect.IndexCheck
+	fills    *inspect.IndexVitals // what the next index comes to; nil: none comes
 	moments  []inspect.Moment // the newest first; nil if there are none to be had
 	err      error            // of every read
 	readOnly bool
@@ -368,6 +369,9 @@ func (f *fake) SetResync(_ context.Context, handler string, period time.Duration
 func (f *fake) RelistNow(context.Context) error { return f.did("relist") }
 
 func (f *fake) AddIndex(_ context.Context, s inspect.IndexSpec) error {
+	if f.fills != nil {
+		f.bump(func() { f.snapshot.Indices = append([]inspect.IndexVitals{*f.fills}, f.snapshot.Indices...) })
+	}
 	return f.did("index " + s.Name + " " + s.Expr)
 }
 

@@ -89,11 +89,43 @@ func (p *indicesScreen) indexDetail(t *theme, v *inspect.IndexVitals, w int) []s
 	if v.Unindexed > 0 {
 		say("no value", part{"", count(v.Unindexed, "object is", "objects are") + " in no bucket"})
 	}
-	if v.Errors > 0 {
-		say("errors", part{t.warn, "⚠ " + number(v.Errors) + ", last: " + firstLine(v.LastError)})
-	}
+	lines = append(lines, p.failureLines(t, v, w, label)...)
 	lines = append(lines, p.checkLines(t, w, label)...)
 	return append(lines, sizeLines(t, p.sizes, w, label)...)
+}
+
+// failureLines says why the function fails, and on what.
+func (p *indicesScreen) failureLines(t *theme, v *inspect.IndexVitals, w, label int) []string {
+	if v.Errors == 0 {
+		return nil
+	}
+	lines := labelled(t, w, label, "errors", t.warn, "⚠ "+failing(v.Errors, p.m.snapshot().Store.Objects, v.LastError))
+	if v.LastErrorKey != "" {
+		l := newLine(w).skip(gutter).left("", "", label).put(t.muted, "last ")
+		lines = append(lines, l.key("", v.LastErrorKey, l.room()).String())
+	}
+	return lines
+}
+
+// failing says on how many of the objects a function fails, and why: of several
+// reasons the last.
+func failing[T int | uint64](n T, all int, reason string) string {
+	s := number(n) + " of " + number(max(all, int(n))) + " failed"
+	if reason != "" {
+		s += ": " + firstLine(reason)
+	}
+	return s
+}
+
+// labelled wraps text behind a label.
+func labelled(t *theme, w, label int, name string, st style, text string) []string {
+	const most = 4
+	var lines []string
+	for _, s := range wrap(clean(text), max(w-gutter-label-1, 1), most) {
+		lines = append(lines, newLine(w).skip(gutter).left(t.muted, name, label).put(st, s).String())
+		name = ""
+	}
+	return lines
 }
 
 // checkLines says what came of computing the index anew.
@@ -109,9 +141,11 @@ func (p *indicesScreen) checkLines(t *theme, w, label int) []string {
 	case c.running:
 		return []string{line("anew", t.muted, "computing…")}
 	case c.err != nil:
-		return []string{line("anew", t.bad, c.err.Error())}
-	case c.result.Wrong == 0:
+		return labelled(t, w, label, "anew", t.bad, firstLine(c.err.Error()))
+	case c.result.Wrong == 0 && c.result.Failed == 0:
 		return []string{line("anew", t.ok, "✓ "+count(c.result.Objects, "object", "objects")+" agree, in "+duration(c.result.Took)+", "+since(p.m.frame.at, c.at)+" ago")}
+	case c.result.Wrong == 0:
+		return labelled(t, w, label, "anew", t.warn, "⚠ "+failing(c.result.Failed, c.result.Objects, c.result.FailedError)+" – as before; "+since(p.m.frame.at, c.at)+" ago")
 	}
 	lines := []string{line("anew", t.warn, "⚠ "+number(c.result.Wrong)+" of "+number(c.result.Objects)+" are in other buckets than the function says")}
 	for i := range c.result.Examples[:min(len(c.result.Examples), 4)] {

@@ -145,7 +145,7 @@ func (p *indicesScreen) vitals() *inspect.IndexVitals {
 }
 
 func (p *indicesScreen) bucketPane(t *theme, w int) []string {
-	v := p.vitals()
+	v, objects := p.vitals(), p.m.snapshot().Store.Objects
 	facts := []segment{seg(0, "", count(v.Buckets, "bucket", "buckets")), seg(1, "", count(v.Entries, "entry", "entries"))}
 	if v.Empty > 0 {
 		facts = append(facts, seg(1, t.warn, number(v.Empty)+" under the empty value"))
@@ -154,7 +154,7 @@ func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 		facts = append(facts, seg(2, t.muted, number(v.Unindexed)+" without value"))
 	}
 	if v.Errors > 0 {
-		facts = append(facts, seg(0, t.warn, "⚠ "+number(v.Errors)+" errors: "+v.LastError))
+		facts = append(facts, seg(0, t.warn, "⚠ "+failing(v.Errors, objects, v.LastError)))
 	}
 	lines := p.paneTop(t, w, levelBuckets, part{"", inspect.IndexName(p.index)}, facts...)
 	switch {
@@ -163,7 +163,8 @@ func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 	case !p.bucketsRead:
 		return lines
 	case p.buckets.matched == 0:
-		return append(lines, message(t, w, p.h-p.paneHead()+1, "no buckets", "No object has a value in this index, or none matches.")...)
+		title, sentence := p.noBuckets(v, objects)
+		return append(lines, message(t, w, p.h-p.paneHead()+1, title, sentence)...)
 	}
 	most := max(v.LargestObjects, 1)
 	g := p.bucketTable.grid(w, bucketColumns(w))
@@ -175,6 +176,21 @@ func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 			cell{st: name.st, s: name.s, found: found(name.s)}, cell{s: number(b.Objects)}, cell{st: t.muted, s: percent(b.Objects, v.Entries)},
 			cell{st: t.faint, s: bar(float64(b.Objects), float64(most), g.widths[3])})
 	})...)
+}
+
+// noBuckets says why there is none to be shown.
+func (p *indicesScreen) noBuckets(v *inspect.IndexVitals, objects int) (title, sentence string) {
+	switch text := p.texts[levelBuckets]; {
+	case v.Buckets > 0 && text != "":
+		return "no bucket matches " + text, count(v.Buckets, "bucket is", "buckets are") + " in this index. " + p.m.filterForms(text, false)
+	case v.Errors > 0 && int(v.Errors) >= objects:
+		return "no buckets", "The function fails on every object: " + firstLine(v.LastError)
+	case v.Errors > 0:
+		return "no buckets", "The function fails on " + number(v.Errors) + " of " + number(objects) + " objects, and gives the others no value: " + firstLine(v.LastError)
+	case objects == 0:
+		return "no buckets", "The cache is empty."
+	}
+	return "no buckets", "The function gives no object a value."
 }
 
 func filterNote(text string) string {

@@ -154,6 +154,13 @@ func (p *indicesScreen) choose(index string) {
 	}
 }
 
+// await selects an index that is about to come.
+func (p *indicesScreen) await(index string) {
+	p.focus = levelIndices
+	p.indices.setFilter("")
+	p.indices.seek(index)
+}
+
 func (p *indicesScreen) setValue(value string) {
 	p.value, p.valued = value, true
 	p.texts[levelObjects] = ""

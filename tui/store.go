@@ -171,7 +171,7 @@ func (p *storeScreen) lines() []string {
 	case p.rows.matched == 0 && p.text != "" && p.rows.working() != "":
 		return message(t, p.w, p.h, "looking for "+p.text, p.rows.working()+" so far, and none matches.")
 	case p.rows.matched == 0 && p.text != "":
-		return message(t, p.w, p.h, "no key matches "+p.text, number(p.rows.total)+" objects are in the store. A filter is a substring of the key; with ! in front it keeps the others.")
+		return message(t, p.w, p.h, "no key matches "+p.text, count(p.rows.total, "object is", "objects are")+" in the store. "+p.m.filterForms(p.text, true))
 	case p.rows.matched == 0:
 		return p.empty(t, s)
 	}

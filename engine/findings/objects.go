@@ -264,6 +264,10 @@ func (w *Watcher) indexErrors(s *inspect.Snapshot) (found []Finding) {
 		if x.Errors == 0 {
 			continue
 		}
+		last := "the last error: " + firstLine(x.LastError)
+		if x.LastErrorKey != "" {
+			last += ", of " + clean(x.LastErrorKey)
+		}
 		found = append(found, Finding{
 			Severity: Error,
 			Place:    PlaceIndices,
@@ -271,7 +275,7 @@ func (w *Watcher) indexErrors(s *inspect.Snapshot) (found []Finding) {
 			Title:    "Look-ups in the index " + clean(x.Name) + " miss objects: its function fails on them.",
 			Evidence: []string{
 				counted(x.Errors, "object is", "objects are") + " in the cache and not in this index, of " + count(s.Store.Objects),
-				"the last error: " + firstLine(x.LastError),
+				last,
 			},
 			Next: "Fix the index function: it has to take every object of the type, half filled ones too. An informer of client-go ends the process here.",
 		})

@@ -130,9 +130,9 @@ func TestEventsThatCannotBeDecoded(t *testing.T) {
 
 func TestAnIndexThatMissesObjects(t *testing.T) {
 	p := healthy(t)
-	p.s.Indices = []inspect.IndexVitals{{Name: "app", LastError: "long ago"}, {Name: "node", Errors: 3, LastError: "panic: nil\nstack"}}
+	p.s.Indices = []inspect.IndexVitals{{Name: "app", LastError: "long ago"}, {Name: "node", Errors: 3, LastError: "panic: nil\nstack", LastErrorKey: "ns/b"}}
 	p.pass(time.Second, nil)
-	p.has(Error, IndexErrors, "node", "3 objects are in the cache and not in this index, of 1,000", "the last error: panic: nil")
+	p.has(Error, IndexErrors, "node", "3 objects are in the cache and not in this index, of 1,000", "the last error: panic: nil, of ns/b")
 	p.s.Indices[1].Errors = 0
 	p.pass(time.Second, nil)
 	p.none()

@@ -264,7 +264,7 @@ func TestNoTextHasControlCharacters(t *testing.T) {
 		s.Informer.Name, s.Informer.Resource = nasty, nasty
 		s.Reflector.Error, s.Reflector.ErrorOp, s.Reflector.ErrorReason, s.Reflector.Failures = nasty, opWatch, reasonForbidden, 4
 		s.Store.ResourceVersion = nasty
-		s.Indices = []inspect.IndexVitals{{Name: nasty, Errors: 3, LastError: nasty}}
+		s.Indices = []inspect.IndexVitals{{Name: nasty, Errors: 3, LastError: nasty, LastErrorKey: nasty}}
 		s.Quarantine = []inspect.Quarantined{{Key: nasty, Stage: nasty, Error: nasty, ResourceVersion: nasty, At: s.At}}
 		s.Hot = []inspect.HotKey{
 			{Key: nasty, Rate: 9, Updates: 900, Compared: 100, Writers: []string{nasty, "b" + nasty}, Turns: 9, Paths: []string{nasty}},

@@ -53,9 +53,11 @@ type IndexVitals struct {
 	Largest        string `json:"largest"`
 	LargestObjects int    `json:"largestObjects"`
 	// Errors counts objects the function failed or panicked on; they are in the
-	// store and not in this index.
-	Errors    uint64 `json:"errors"`
-	LastError string `json:"lastError,omitempty"`
+	// store and not in this index. LastError is the newest reason, LastErrorKey
+	// the object it was about.
+	Errors       uint64 `json:"errors"`
+	LastError    string `json:"lastError,omitempty"`
+	LastErrorKey string `json:"lastErrorKey,omitempty"`
 	// Time is how long the function takes an object; measured on some of its
 	// calls.
 	Time Latency `json:"time"`
@@ -73,6 +75,11 @@ type IndexCheck struct {
 	// the first few.
 	Wrong    int             `json:"wrong"`
 	Examples []IndexMismatch `json:"examples,omitempty"`
+	// Failed counts objects the function fails on as it did before: they are in
+	// no bucket, and not wrong. FailedKey is the first of them, FailedError why.
+	Failed      int    `json:"failed"`
+	FailedKey   string `json:"failedKey,omitempty"`
+	FailedError string `json:"failedError,omitempty"`
 }
 
 // IndexMismatch is an object that is in other buckets than its function says.

@@ -203,8 +203,8 @@ func TestVerifyFindsAFunctionThatIsNotPure(t *testing.T) {
 	for moody%2 == 0 {
 		moody++
 	}
-	if check, err := x.Verify(t.Context(), "moody"); err != nil || check.Wrong != 0 {
-		t.Errorf("an object that fails still: %+v, %v; want nothing wrong", check, err)
+	if check, err := x.Verify(t.Context(), "moody"); err != nil || check.Wrong != 0 || check.Failed != 1 || check.FailedKey != "ns-1/pod-1" || check.FailedError != "not today" {
+		t.Errorf("an object that fails still: %+v, %v; want nothing wrong, and it counted as failed", check, err)
 	}
 }
 

@@ -72,8 +72,8 @@ type index struct {
 	// entries counts memberships, unindexed the objects that are nowhere and
 	// failing those that are refused.
 	entries, unindexed, failing int
-	// lastError is the newest failure and the key of the object it was about.
-	lastError string
+	// lastError is the newest failure, lastErrorKey the object it was about.
+	lastError, lastErrorKey string
 
 	// What readers look at in order, see view.go.
 	looked *view
@@ -147,7 +147,7 @@ func (ix *index) add(pos uint32, key string, o *outcome) {
 // refuse notes that the function failed on the object of that key, which is
 // nowhere, and returns where it is now.
 func (ix *index) refuse(key string, err error) member {
-	ix.lastError = fmt.Sprintf("%s: %v", key, err)
+	ix.lastError, ix.lastErrorKey = err.Error(), key
 	ix.failing++
 	return member{bucket: refused}
 }

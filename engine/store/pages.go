@@ -48,6 +48,8 @@ func (ix *index) vitals() inspect.IndexVitals {
 		LastError: ix.lastError,
 		Time:      ix.cost.summary(),
 		Expr:      ix.expr,
+
+		LastErrorKey: ix.lastErrorKey,
 	}
 	if len(ix.heap) > 0 {
 		v.Largest, v.LargestObjects = *ix.values.at(ix.heap[0]), ix.size(0)

@@ -60,10 +60,16 @@ func (x *Indexer) verifyStep(check *inspect.IndexCheck, keys []string) (done int
 			continue // gone
 		}
 		check.Objects++
-		if wrong := ix.verify(pos, *x.objects.at(pos)); wrong != nil {
+		wrong, failed := ix.verify(pos, *x.objects.at(pos))
+		switch {
+		case wrong != nil:
 			check.Wrong++
 			if wrong.Key = keys[done]; len(check.Examples) < maxExamples {
 				check.Examples = append(check.Examples, *wrong)
+			}
+		case failed != nil:
+			if check.Failed++; check.Failed == 1 {
+				check.FailedKey, check.FailedError = keys[done], failed.Error()
 			}
 		}
 	}
@@ -71,23 +77,24 @@ func (x *Indexer) verifyStep(check *inspect.IndexCheck, keys []string) (done int
 }
 
 // verify compares what the object at pos is filed under with what the function
-// says of it now; nil if that is the same.
-func (ix *index) verify(pos uint32, obj any) *inspect.IndexMismatch {
+// says of it now; wrong is nil if that is the same. failed is why it is under
+// nothing: the function fails on it, as it did before.
+func (ix *index) verify(pos uint32, obj any) (wrong *inspect.IndexMismatch, failed error) {
 	indexed, now := ix.valuesOf(pos), ix.call(obj)
-	failed := ix.homes.at(pos).bucket == refused
+	was := ix.homes.at(pos).bucket == refused
 	switch {
-	case failed && now.err != nil:
-		return nil
-	case !failed && now.err == nil && sameValues(indexed, now.values):
-		return nil
+	case was && now.err != nil:
+		return nil, now.err
+	case !was && now.err == nil && sameValues(indexed, now.values):
+		return nil, nil
 	}
-	wrong := &inspect.IndexMismatch{Indexed: indexed, Now: fresh(now.values)}
+	wrong = &inspect.IndexMismatch{Indexed: indexed, Now: fresh(now.values)}
 	if now.err != nil {
 		wrong.Error = now.err.Error()
 	}
 	again := ix.call(obj)
 	wrong.Unsteady = (again.err == nil) != (now.err == nil) || !sameValues(again.values, now.values)
-	return wrong
+	return wrong, nil
 }
 
 // sameValues says whether a and b have the same values, in whatever order and

@@ -220,7 +220,7 @@ func TestAnObjectThatAnIndexFailsOnIsStoredWithoutIt(t *testing.T) {
 				t.Errorf("%d objects stored, half-indexed: %q", len(x.List()), keysIn(t, x, "fragile", "half"))
 			}
 			v := x.IndexVitals()[0]
-			if v.Errors != 1 || v.Entries != 2 || v.Unindexed != 0 || !strings.HasPrefix(v.LastError, "bad: ") {
+			if v.Errors != 1 || v.Entries != 2 || v.Unindexed != 0 || v.LastErrorKey != "bad" {
 				t.Errorf("vitals %+v", v)
 			}
 
