@@ -149,3 +149,56 @@ func causeLines(t *theme, l *inspect.ListenerVitals, w int) []string {
 	}
 	return lines
 }
+
+// drain says how a handler gets on with what waits for it, and what a resync
+// costs it.
+func drain(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
+	var out []segment
+	say := func(drop int, parts ...part) { out = append(out, segment{parts: parts, drop: drop}) }
+	switch {
+	case stuck(l):
+		say(0, part{t.warn, "in one call for " + duration(l.InHandler)}, part{"", ": " + l.CurrentKey})
+	case l.Pending == 0 && l.Delivered == 0:
+		say(0, part{"", "has not been told anything yet"})
+	case l.Behind < noticeable:
+		say(0, part{"", "keeps up"})
+	case l.Drain < 0:
+		say(0, part{"", count(l.Pending, "notification", "notifications") + " waiting; its pace is not known yet"})
+	default:
+		say(0, part{"", "drain: " + duration(l.Drain) + " if nothing more came"})
+	}
+	if l.BusyRate > 0 {
+		pace := part{"", "arriving " + rate(l.ArrivalRate) + "/s, could handle " + rate(l.BusyRate) + "/s"}
+		switch {
+		case losing(l):
+			say(1, pace, part{t.warn, ": at this rate never"})
+		case l.Behind >= noticeable && l.BusyRate > l.ArrivalRate:
+			in := time.Duration(float64(l.Pending) / (l.BusyRate - l.ArrivalRate) * float64(time.Second))
+			say(1, pace, part{"", ": caught up in " + duration(in)})
+		default:
+			say(1, pace)
+		}
+	}
+	out = append(out, roundSegment(t, s, l)...)
+	if l.Panics > 0 {
+		say(1, part{t.bad, count(l.Panics, "panic", "panics")}, part{"", ", last: " + firstLine(l.LastPanic)})
+	}
+	return out
+}
+
+// roundSegment says what a resync round costs a handler, if it has any and its
+// pace is known.
+func roundSegment(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
+	cost := roundCost(l, s.Store.Objects)
+	if l.ResyncGranted <= 0 || cost <= 0 {
+		return nil
+	}
+	each := time.Duration(float64(time.Second) / l.BusyRate)
+	parts := []part{{"", "a resync round is " + number(s.Store.Objects) + " × " + duration(each) + " = " + duration(cost)}}
+	if resyncTooDear(l, s.Store.Objects) {
+		parts = append(parts, part{t.warn, " > " + period(l.ResyncGranted)})
+	} else {
+		parts = append(parts, part{t.muted, " of " + period(l.ResyncGranted)})
+	}
+	return []segment{{parts: parts, drop: 2}}
+}

@@ -281,3 +281,26 @@ func cellsAt(drawn string, w int) (int, bool) {
 	}
 	return len(drawn), w == 0
 }
+
+// prose writes segments as sentences in lines of w cells, n at most, without
+// breaking a segment where it fits.
+func prose(segments []segment, w, n, indent int) []string {
+	const gap = 3
+	var lines []string
+	l := newLine(w).skip(indent)
+	for i := range segments {
+		need := segments[i].width()
+		if l.used > indent && need > l.room()-gap-1 {
+			lines = append(lines, l.String())
+			l = newLine(w).skip(indent)
+		}
+		if l.used > indent {
+			l.skip(gap)
+		}
+		for _, p := range segments[i].parts {
+			l.put(p.st, p.s)
+		}
+	}
+	lines = append(lines, l.String())
+	return lines[:min(len(lines), max(n, 0))]
+}

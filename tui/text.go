@@ -185,3 +185,8 @@ func age(d time.Duration) string {
 }
 
 const dash = "–"
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
