@@ -95,7 +95,7 @@ func (i *Informer) AddHandler(_ context.Context, s inspect.HandlerSpec) error {
 // RemoveHandler implements inspect.Controls.
 func (i *Informer) RemoveHandler(_ context.Context, name string) error {
 	i.lifeMu.Lock()
-	listener, stopped := i.handlers[name], i.state == inspect.StateStopped
+	listener, stopped := i.handlerLocked(name), i.state == inspect.StateStopped
 	i.lifeMu.Unlock()
 	switch {
 	case stopped:

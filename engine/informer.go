@@ -25,6 +25,10 @@ import (
 // minimumResyncPeriod is the shortest period that a handler is granted.
 const minimumResyncPeriod = time.Second
 
+// crashPause is how long handling rests after a panic that the program chose to
+// survive.
+const crashPause = time.Second
+
 // queue is what an informer asks of its queue besides being client-go's.
 type queue interface {
 	cache.Queue
@@ -296,15 +300,31 @@ func (i *Informer) awaitSync(ctx context.Context) {
 	i.generation.Bump()
 }
 
-// popLoop takes from the queue what the gate lets through until ctx ends.
+// popLoop takes from the queue what the gate lets through until ctx ends. If what
+// a batch calls panics and the program survives that, it goes on with the next
+// one a second later, as client-go does.
 func (i *Informer) popLoop(ctx context.Context) {
+	for !i.popBatches(ctx) {
+		crashed := time.NewTimer(crashPause)
+		select {
+		case <-crashed.C:
+		case <-ctx.Done():
+		}
+		crashed.Stop()
+	}
+}
+
+// popBatches returns false after a panic: only if runtime.ReallyCrash is false.
+func (i *Informer) popBatches(ctx context.Context) (over bool) {
+	defer utilruntime.HandleCrashWithContext(ctx)
 	for i.gate.wait(ctx) == nil {
 		taken, _, err := i.queue.PopEntries(i.gate.admit, i.handle)
 		i.gate.spend(taken)
 		if errors.Is(err, cache.ErrFIFOClosed) {
-			return
+			break
 		}
 	}
+	return true
 }
 
 // sampleRates keeps the moving averages moving while nobody asks for them.

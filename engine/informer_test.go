@@ -241,8 +241,12 @@ func TestHandlersAreListedUnderUniqueNames(t *testing.T) {
 
 func TestANilHandlerIsRefused(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s server, i *Informer) {
-		if _, err := i.AddEventHandler(nil); err == nil || !strings.Contains(err.Error(), "nil handler") {
-			t.Errorf("AddEventHandler(nil) = %v", err)
+		for _, h := range []cache.ResourceEventHandler{
+			nil, (*cache.ResourceEventHandlerFuncs)(nil), (*cache.ResourceEventHandlerDetailedFuncs)(nil), (*cache.FilteringResourceEventHandler)(nil),
+		} {
+			if _, err := i.AddEventHandler(h); err == nil || !strings.Contains(err.Error(), "nil handler") {
+				t.Errorf("AddEventHandler(%T) = %v", h, err)
+			}
 		}
 	})
 }

@@ -36,10 +36,26 @@ type intake struct {
 var (
 	_ cache.ReflectorStore         = (*intake)(nil)
 	_ cache.ReflectorBookmarkStore = (*intake)(nil)
+	_ cache.TransformingStore      = (*intake)(nil)
 )
 
 // errNoObject says that a transform gave nothing back.
 var errNoObject = errors.New("the transform returned no object")
+
+// Transformer lets the reflector transform an initial stream as it comes, so that
+// what the transform strips is not held until the stream is complete. An object
+// on which it fails is passed on as it came: Replace sets it aside.
+func (in *intake) Transformer() cache.TransformFunc {
+	if in.transform == nil {
+		return nil
+	}
+	return func(obj any) (any, error) {
+		if fit, err := in.apply(obj); err == nil {
+			return fit, nil
+		}
+		return obj, nil
+	}
+}
 
 // Add enqueues obj as added, if it can be.
 func (in *intake) Add(obj any) error { return in.one(obj, in.queue.Add) }

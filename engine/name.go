@@ -31,8 +31,26 @@ func handlerName(h cache.ResourceEventHandler) string {
 		return handlerName(h.Handler)
 	case *cache.FilteringResourceEventHandler:
 		return handlerName(h.Handler)
+	case nil: // of a filter that lets nothing through
+		return "no handler"
 	}
 	return adapted(reflect.ValueOf(h))
+}
+
+// isNil says whether a handler is nil, or a nil pointer to one of client-go's
+// sets of functions, which can't be called either.
+func isNil(h cache.ResourceEventHandler) bool {
+	switch h := h.(type) {
+	case nil:
+		return true
+	case *cache.ResourceEventHandlerFuncs:
+		return h == nil
+	case *cache.ResourceEventHandlerDetailedFuncs:
+		return h == nil
+	case *cache.FilteringResourceEventHandler:
+		return h == nil
+	}
+	return false
 }
 
 // adapted names what is in an adapter: controller-runtime and client-go's typed

@@ -139,7 +139,9 @@ func match(script []oracleStep, settled bool, o Options, transform cache.Transfo
 			}
 		}
 	}
-	// What was not seen becomes so by a relist, at the latest now.
+	// What was not seen becomes so by a relist, at the latest now: both are
+	// watching by then, so that it reaches both.
+	settle(true)
 	s.expire()
 	settle(true)
 	for _, c := range both {

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,12 +13,25 @@ import (
 	"github.com/informeter/informeter/engine/inspect"
 )
 
+// stoppedKept is how many stopped informers a registry keeps to be looked at, the
+// newest ones: a program that starts and stops informers as it goes would
+// otherwise keep all their stores.
+const stoppedKept = 16
+
 // Registry is the informers of one process, so that they can be found by name.
-// NewRegistry makes one; there is no global one. Safe for concurrent use.
+// NewRegistry makes one; there is no global one. A stopped informer stays until
+// another takes its name, or 16 have stopped after it. Safe for concurrent use.
 type Registry struct {
-	mu        sync.Mutex // guards the fields below
-	informers []*Informer
-	byName    map[string]*Informer
+	mu         sync.Mutex // guards the fields below
+	registered []registered
+	byName     map[string]*Informer
+}
+
+// registered is an informer and the name that it wanted, which may not be the one
+// it got.
+type registered struct {
+	*Informer
+	wanted string
 }
 
 var _ inspect.Process = (*Registry)(nil)
@@ -33,31 +46,39 @@ func (r *Registry) NewInformer(lw cache.ListerWatcher, example runtime.Object, r
 }
 
 // add registers an informer that is complete but for its name, which it makes
-// unique. Those of that name that have stopped make room: a program that starts
-// and stops informers as it goes would otherwise keep all their stores.
+// unique.
 func (r *Registry) add(i *Informer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	wanted := i.name
-	kept := make([]*Informer, 0, len(r.informers)+1) // readers may have the old one
-	for _, other := range r.informers {
-		name, _, _ := strings.Cut(other.name, "#")
-		if name == wanted && other.IsStopped() {
-			delete(r.byName, other.name)
-			continue
+	r.makeRoomLocked(wanted)
+	i.name = unique(i.name, func(n string) bool { return r.byName[n] != nil })
+	r.registered = append(r.registered, registered{i, wanted})
+	r.byName[i.name] = i
+}
+
+// makeRoomLocked lets go of the stopped informers that wanted a name which another
+// is to have, and of the oldest of the others where there are too many.
+func (r *Registry) makeRoomLocked(name string) {
+	stopped := 0
+	kept := make([]registered, 0, len(r.registered)+1) // readers may have the old one
+	for _, other := range slices.Backward(r.registered) {
+		if other.IsStopped() {
+			if stopped++; other.wanted == name || stopped > stoppedKept {
+				delete(r.byName, other.name)
+				continue
+			}
 		}
 		kept = append(kept, other)
 	}
-	r.informers = kept
-	i.name = unique(i.name, func(n string) bool { return r.byName[n] != nil })
-	r.informers = append(r.informers, i)
-	r.byName[i.name] = i
+	slices.Reverse(kept)
+	r.registered = kept
 }
 
 // Informers returns a summary of each informer, in the order of registration.
 func (r *Registry) Informers(context.Context) ([]inspect.Summary, error) {
 	r.mu.Lock()
-	informers := r.informers[:len(r.informers):len(r.informers)]
+	informers := r.registered[:len(r.registered):len(r.registered)]
 	r.mu.Unlock()
 	now := time.Now()
 	summaries := make([]inspect.Summary, len(informers))

@@ -112,7 +112,7 @@ func (i *Informer) noteReplay(listeners int) {
 func (i *Informer) SetResync(_ context.Context, handler string, period time.Duration) error {
 	i.lifeMu.Lock()
 	defer i.lifeMu.Unlock()
-	listener := i.handlers[handler]
+	listener := i.handlerLocked(handler)
 	switch {
 	case i.state == inspect.StateStopped:
 		return fmt.Errorf("resync period of %s: %w", handler, inspect.ErrStopped)

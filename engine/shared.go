@@ -36,7 +36,7 @@ func (i *Informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o ca
 // number. A handler added while the informer runs is first given everything in
 // the store. It is an error once the informer has stopped.
 func (i *Informer) AddNamedEventHandler(name string, h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	if h == nil {
+	if isNil(h) {
 		return nil, errors.New("a nil handler was not added: there is nothing to call")
 	}
 	if name == "" {
@@ -47,7 +47,7 @@ func (i *Informer) AddNamedEventHandler(name string, h cache.ResourceEventHandle
 	if i.state == inspect.StateStopped {
 		return nil, fmt.Errorf("handler %s was not added: %w", name, inspect.ErrStopped)
 	}
-	name = unique(name, func(n string) bool { return i.handlers[n] != nil })
+	name = unique(name, func(n string) bool { return i.handlerLocked(n) != nil })
 	asked := i.options.Resync
 	if o.ResyncPeriod != nil {
 		asked = *o.ResyncPeriod
@@ -119,11 +119,21 @@ func (i *Informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistrat
 	if err := i.processor.Remove(handle); err != nil {
 		return fmt.Errorf("remove handler from informer %s: %w", i.name, err)
 	}
-	if l, ok := handle.(*processor.Listener); ok {
+	if l, ok := handle.(*processor.Listener); ok && i.handlers[l.Name()] == l {
 		delete(i.handlers, l.Name())
 	}
 	i.generation.Bump()
 	return nil
+}
+
+// handlerLocked returns the handler of that name; nil if there is none, or none
+// any more because it has ended its own goroutine.
+func (i *Informer) handlerLocked(name string) *processor.Listener {
+	l := i.handlers[name]
+	if l == nil || l.Removed() {
+		return nil
+	}
+	return l
 }
 
 // GetStore returns the cache.

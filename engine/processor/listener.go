@@ -126,9 +126,6 @@ func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) 
 	if p.conflateAt > 0 && o.CatchUp == nil && !o.Explorer {
 		l.conflating = &conflation{filled: make(chan struct{}, 1)}
 	}
-	if slow, ok := h.(Interruptible); ok {
-		slow.OnQuit(l.quitted)
-	}
 	if o.Logger != nil {
 		l.logger = *o.Logger
 	} else {
@@ -147,6 +144,10 @@ func (l *Listener) Name() string { return l.name }
 
 // Lab says whether the listener was added as one of the lab.
 func (l *Listener) Lab() bool { return l.lab }
+
+// Removed says whether nothing is addressed to the listener any more: it was
+// removed, its processor has stopped, or its handler has ended the goroutine.
+func (l *Listener) Removed() bool { return l.retired.Load() }
 
 // place says where a listener begins that has not been started.
 func (l *Listener) place(pos position) {
@@ -173,6 +174,9 @@ func (l *Listener) initialTotal() uint64 {
 // run calls the handler until it is told to quit.
 func (l *Listener) run() {
 	defer l.exit()
+	if slow, ok := l.handler.(Interruptible); ok {
+		slow.OnQuit(l.quitted)
+	}
 	if l.catchUp != nil {
 		l.catchUp(0)
 	}

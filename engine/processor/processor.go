@@ -81,8 +81,8 @@ type ListenerOptions struct {
 
 // Interruptible is a handler that takes its time and wants to know when to hurry.
 type Interruptible interface {
-	// OnQuit is called once, before the handler is called with anything.
-	// quitting closes when the call under way has become the last.
+	// OnQuit is called once, by the goroutine that calls the handler and before it
+	// is called with anything. quitting closes when the call under way has become the last.
 	OnQuit(quitting <-chan struct{})
 }
 
