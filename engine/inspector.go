@@ -245,9 +245,9 @@ func (i *Informer) Buckets(_ context.Context, index string, q inspect.BucketQuer
 }
 
 // Bucket implements inspect.Inspector.
-func (i *Informer) Bucket(_ context.Context, index, value string, q inspect.Query) (inspect.Page, error) {
+func (i *Informer) Bucket(ctx context.Context, index, value string, q inspect.Query) (inspect.Page, error) {
 	generation := i.generation.Current()
-	page, err := i.bucketPage(index, value, q)
+	page, err := i.bucketPage(ctx, index, value, q)
 	if err != nil {
 		return inspect.Page{}, fmt.Errorf("read bucket %q: %w", value, err)
 	}
@@ -259,7 +259,17 @@ func (i *Informer) Bucket(_ context.Context, index, value string, q inspect.Quer
 	return page, nil
 }
 
-func (i *Informer) bucketPage(index, value string, q inspect.Query) (inspect.Page, error) {
+func (i *Informer) bucketPage(ctx context.Context, index, value string, q inspect.Query) (inspect.Page, error) {
+	if j := i.viewers.current(); j != nil && q.Sort != "" && q.Sort != inspect.SortKey {
+		w, err := j.Members(ctx, index+"\x00"+value, q, func() ([]string, error) {
+			keys, _, err := i.store.BucketObjects(index, value)
+			return keys, err
+		})
+		if err != nil {
+			return inspect.Page{}, err
+		}
+		return inspect.Page{Total: w.Total, Matched: w.Matched, Scanned: w.Total, Start: w.Start, Rows: i.rows(w.Keys)}, nil
+	}
 	filter, err := journal.ParseFilter(q.Filter)
 	if err != nil {
 		return inspect.Page{}, err

@@ -186,6 +186,44 @@ func TestFromIndexToBucketToObject(t *testing.T) {
 	})
 }
 
+// TestABucketIsSortedByAnyColumn while somebody looks: as the store is.
+func TestABucketIsSortedByAnyColumn(t *testing.T) {
+	inBubble(t, Options{Indexers: cache.Indexers{"app": byApp}}, func(t *testing.T, s server, i *Informer) {
+		stop := filled(s, i)
+		q := inspect.Query{Sort: inspect.SortUpdates, Desc: true, Limit: 20}
+		if _, err := i.Bucket(t.Context(), "app", "web", q); !errors.Is(err, inspect.ErrUnsupported) {
+			t.Errorf("while nobody looks: %v, want ErrUnsupported", err)
+		}
+		release := must[func()](t)(i.Open())
+		synctest.Wait()
+		for n := range 10 {
+			for range n * 7 % 5 {
+				s.Modify(pod(fmt.Sprintf("p%d", n), "app", []string{"web", "api"}[n%2]))
+			}
+		}
+		synctest.Wait()
+		var want []string
+		for _, r := range must[inspect.Page](t)(i.Store(t.Context(), q)).Rows {
+			if (r.Key[len(r.Key)-1]-'0')%2 == 0 {
+				want = append(want, fmt.Sprint(r.Key, " ", r.Updates))
+			}
+		}
+		page := must[inspect.Page](t)(i.Bucket(t.Context(), "app", "web", q))
+		var got []string
+		for _, r := range page.Rows {
+			got = append(got, fmt.Sprint(r.Key, " ", r.Updates))
+		}
+		if diff := cmp.Diff(want, got); diff != "" || page.Matched != 5 || page.Total != 5 {
+			t.Errorf("bucket, %d of %d (-store +bucket):\n%s", page.Matched, page.Total, diff)
+		}
+		if err := second(i.Bucket(t.Context(), "nope", "x", q)); !errors.Is(err, inspect.ErrNotFound) {
+			t.Errorf("a bucket of no index: %v, want ErrNotFound", err)
+		}
+		release()
+		stop()
+	})
+}
+
 func second[T any](_ T, err error) error { return err }
 
 func TestObjectsCarryTheirKind(t *testing.T) {

@@ -91,6 +91,8 @@ type Journal struct {
 	identities []inspect.IdentityChange
 	split      string
 
+	orders orders // of some of the keys
+
 	// skips are what was set aside and has not been written down yet. skipMu is
 	// apart from mu, so that whoever sets an object aside never waits.
 	skipMu    sync.Mutex
