@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -84,6 +85,12 @@ func identity(obj any) (rv, uid string) {
 		return m.GetResourceVersion(), string(m.GetUID())
 	}
 	return "", ""
+}
+
+// ignored tells the journal of a deletion that came when there was nothing left to
+// delete.
+func (i *Informer) ignored(key string, obj any) {
+	i.skip(journal.Skip{Key: key, Object: obj, Cause: inspect.CauseWatch, Reason: "it was deleted already", At: time.Now()})
 }
 
 // skip tells the journal, if there is one, of a delta that was set aside.

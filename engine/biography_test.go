@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -79,6 +80,55 @@ func TestABiographySaysForHowManyDeltasAnEventStands(t *testing.T) {
 		last := b.Events[len(b.Events)-1]
 		if len(b.Events) != 2 || last.ResourceVersion != "69" || last.Merged != 49 || last.MergedWhy != inspect.MergedCompressed {
 			t.Errorf("events = %+v, want the last of 50 to stand for 49 more", b.Events)
+		}
+		release()
+	})
+}
+
+func TestABiographyHasADeletionThatCameTooLate(t *testing.T) {
+	s := &script{lists: []string{"10: a@5/U1", "20:"}}
+	var release func()
+	onScript(t, s, Options{}, func(i *Informer) {
+		release = must[func()](t)(i.Open())
+	}, func(t *testing.T, i *Informer) {
+		s.send("E410")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		s.send("-a@12/U1")
+		synctest.Wait()
+		b := must[inspect.Biography](t)(i.Biography(t.Context(), inspect.BiographyRequest{Key: "ns/a"}))
+		if got, want := toldOf(b), "added@5/U1, [deleted@5/U1], @12/U1 skipped: it was deleted already"; got != want {
+			t.Errorf("biography: %s, want %s", got, want)
+		}
+		release()
+	})
+}
+
+func TestABiographySaysWhatASlowHandlerWasNotCalledWith(t *testing.T) {
+	s := &script{lists: []string{"10: a@11"}}
+	var release func()
+	onScript(t, s, Options{Hardening: Hardening{ConflateBacklog: 3}}, func(i *Informer) {
+		addNamed(t, i, "slow", slow{time.Second}, cache.HandlerOptions{})
+		addNamed(t, i, "quick", slow{}, cache.HandlerOptions{})
+		release = must[func()](t)(i.Open())
+	}, func(t *testing.T, i *Informer) {
+		for n := range 20 {
+			s.send(fmt.Sprintf("~a@%d", 20+n))
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		b := must[inspect.Biography](t)(i.Biography(t.Context(), inspect.BiographyRequest{Key: "ns/a"}))
+		told := map[string]int{}
+		for _, e := range b.Events {
+			for _, d := range e.Deliveries {
+				told[fmt.Sprintf("%s merged=%v", d.Handler, d.Merged)]++
+			}
+		}
+		v := vitalsOf(t, i, "slow")
+		// Of the initial add nobody knows the number.
+		want := map[string]int{"quick merged=false": 20, "slow merged=false": int(v.Delivered) - 1, "slow merged=true": int(v.Conflated)}
+		if diff := cmp.Diff(want, told); diff != "" || v.Conflated == 0 {
+			t.Errorf("deliveries (-want +got):\n%s", diff)
 		}
 		release()
 	})

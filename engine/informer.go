@@ -244,6 +244,7 @@ func (i *Informer) newQueue() (queue, cache.ReflectorStore) {
 		KnownObjects: i.store,
 		Compress:     i.options.Hardening.CompressUpdates,
 		Generation:   &i.generation,
+		Ignored:      i.ignored,
 	}
 	stock := i.options.Strict || i.options.Hardening.RefuseBadObjects
 	if stock {

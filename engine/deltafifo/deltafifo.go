@@ -96,8 +96,8 @@ func (q *DeltaFIFO) Add(obj any) error { return q.enqueue(q.arriving(cache.Added
 func (q *DeltaFIFO) Update(obj any) error { return q.enqueue(q.arriving(cache.Updated, obj)) }
 
 // Delete enqueues a Deleted delta, unless the object is neither known nor
-// waiting nor in flight: a relist has seen to that deletion already. Errors are
-// as Add's.
+// waiting nor in flight: a relist has seen to that deletion already. Nor does it
+// if one is in flight. Errors are as Add's.
 //
 // Unlike client-go, the Transformer has seen the object even then, because it is
 // not called under the lock under which that is found out.
@@ -106,6 +106,9 @@ func (q *DeltaFIFO) Delete(obj any) error { return q.enqueue(q.arriving(cache.De
 // existsLocked says whether there is something that a deletion of key could
 // delete. If the store can't say, there may be.
 func (q *DeltaFIFO) existsLocked(key string) bool {
+	if it := q.items[key]; it != nil && !it.queued {
+		return q.batch[it.newest].Type != cache.Deleted
+	}
 	if q.pendingLocked(key) {
 		return true
 	}
@@ -345,21 +348,19 @@ func (q *DeltaFIFO) appendToLocked(it *item, d delta) {
 	}
 }
 
-// deletedLocked says that the last delta of it is a deletion already, after
-// giving it d's object where that knows more. What is in flight stays as it is.
+// deletedLocked says that the last delta that waits for the key of it is a
+// deletion already, after giving that d's object where it knows more.
 func (q *DeltaFIFO) deletedLocked(it *item, d delta) bool {
-	if n := len(it.waiting); n > 0 {
-		last := &it.waiting[n-1]
-		if last.Type != cache.Deleted {
-			return false
-		}
-		if _, unknown := last.Object.(cache.DeletedFinalStateUnknown); unknown {
-			last.Object, last.cause = d.Object, d.cause
-		}
-		last.merged++
-		return true
+	n := len(it.waiting)
+	if n == 0 || it.waiting[n-1].Type != cache.Deleted {
+		return false
 	}
-	return it.flight > 0 && q.batch[it.newest].Type == cache.Deleted
+	last := &it.waiting[n-1]
+	if _, unknown := last.Object.(cache.DeletedFinalStateUnknown); unknown {
+		last.Object, last.cause = d.Object, d.cause
+	}
+	last.merged++
+	return true
 }
 
 // growLocked makes room for n new keys, if they are many for what is there.

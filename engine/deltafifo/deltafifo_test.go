@@ -131,6 +131,26 @@ func TestADeletionInFlightIsNotRepeated(t *testing.T) {
 	want(t, "popped", drain(t, q, store), nil)
 }
 
+func TestADeletionOfWhatIsGoneIsTold(t *testing.T) {
+	store := newKnown(obj("a", 1))
+	var ignored []string
+	var q *deltafifo.DeltaFIFO
+	q = deltafifo.New(deltafifo.Options{KnownObjects: store, Ignored: func(key string, o any) {
+		q.Vitals(time.Now()) // the lock is free
+		ignored = append(ignored, key+"@"+o.(*object).ResourceVersion)
+	}})
+	must(t, q.Delete(obj("b", 2)), q.Delete(obj("a", 3)), q.Delete(obj("a", 4)))
+	_, _, err := q.PopEntries(upTo(1), func(batch []deltafifo.Entry) []deltafifo.Entry {
+		q.Enqueue([]cache.Delta{{Type: cache.Deleted, Object: obj("a", 5)}, {Type: cache.Added, Object: obj("c", 6)}}, func(int, error) {
+			t.Error("what is ignored has not failed")
+		})
+		return store.applyAll(batch)
+	})
+	must(t, err, q.CheckInvariants())
+	want(t, "ignored", ignored, []string{"b@2", "a@5"}) // a@4 is merged
+	want(t, "popped", drain(t, q, store), []string{"Added c@6"})
+}
+
 func TestADeletionOfWhatIsOnlyInFlightIsNotDropped(t *testing.T) {
 	store := newKnown()
 	q := deltafifo.New(deltafifo.Options{KnownObjects: store})

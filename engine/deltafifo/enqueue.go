@@ -1,6 +1,7 @@
 package deltafifo
 
 import (
+	"errors"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -35,11 +36,26 @@ func (o *Options) arriving(t cache.DeltaType, obj any) arrival {
 	return a
 }
 
+// errIgnored says that a deletion was not enqueued because there is nothing left
+// to delete. Callers don't see it.
+var errIgnored = errors.New("nothing to delete")
+
 // enqueue enqueues one delta.
 func (c *core) enqueue(a arrival) error {
-	now := c.enter()
-	defer c.leave()
-	return c.contents.arriveLocked(a, now)
+	one := []arrival{a}
+	c.arriveAll(one)
+	return c.answer(&one[0])
+}
+
+// answer returns what a caller is told of an arrival.
+func (c *core) answer(a *arrival) error {
+	if a.err != errIgnored {
+		return a.err
+	}
+	if c.Ignored != nil {
+		c.Ignored(a.key, a.Object)
+	}
+	return nil
 }
 
 // enqueueAll enqueues one delta after the other, a portion at a time.
@@ -52,8 +68,8 @@ func (c *core) enqueueAll(deltas []cache.Delta, failed func(i int, err error)) {
 		}
 		c.arriveAll(some)
 		for i := range some {
-			if some[i].err != nil {
-				failed(from+i, some[i].err)
+			if err := c.answer(&some[i]); err != nil {
+				failed(from+i, err)
 			}
 		}
 	}
@@ -96,7 +112,7 @@ func (q *DeltaFIFO) arriveLocked(a arrival, now time.Duration) error {
 		return a.keyErr
 	case a.Type == cache.Deleted && !q.existsLocked(a.key):
 		q.populateLocked()
-		return nil
+		return errIgnored
 	}
 	q.populateLocked()
 	if err := a.failure(); err != nil {

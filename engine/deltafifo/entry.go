@@ -69,6 +69,10 @@ type Options struct {
 	// states, and what waits for a key that changes all the time stays small.
 	// Unlike client-go, which keeps them all.
 	Compress bool
+	// Ignored, if not nil, is told of deletions that a DeltaFIFO does not enqueue
+	// because there is nothing left to delete: a relist has seen to it, or one is
+	// in flight. It is called without the lock.
+	Ignored func(key string, obj any)
 	// Generation is bumped after every change; nil is allowed.
 	Generation *tap.Generation
 }
