@@ -53,9 +53,10 @@
 //   - If an index is added by expression, it has what the store has, before and
 //     after; objects the expression fails on are counted and left out of it.
 //   - If Run has returned, every goroutine has ended.
-//   - If an object has no key, its transform fails, or it cannot be applied, it
-//     is set aside and listed with the reason; its neighbours go on, and what the
-//     store has of it stays.
+//   - If an object has no key, its transform fails or makes something that has
+//     none, or it cannot be applied, it is set aside and listed with the reason;
+//     its neighbours go on, and the newest state known of it, in the store or on
+//     the way there, stays.
 //
 // # Deviations from client-go v0.37.2
 //

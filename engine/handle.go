@@ -131,31 +131,53 @@ func (i *Informer) syncAll(batch []deltafifo.Entry, n int, began time.Time) {
 
 // operations appends what one entry does to the store, and returns the resource
 // version that the store has reached with it, where the entry says so.
+//
+// Where transforms have their way, as in client-go, the store files an object
+// under the key of what a transform made of it, and what has none is lost.
 func (i *Informer) operations(e *deltafifo.Entry) (reached string) {
 	s := &i.scratch
 	switch info := e.Object.(type) {
 	case cache.BookmarkInfo:
 		return info.ResourceVersion
 	case cache.ReplacedAllInfo:
-		i.replaceAll(info.Objects)
-		return info.ResourceVersion
+		if i.replaceAll(info.Objects) {
+			return info.ResourceVersion
+		}
 	default:
-		s.ops = append(s.ops, store.Op{Key: e.Key, Object: e.Object, Delete: e.Type == cache.Deleted, Repeats: e.Type == cache.Sync})
+		key := e.Key
+		if i.options.stock() && i.transform != nil {
+			var err error
+			if key, err = i.keyFunc(e.Object); err != nil {
+				i.quarantined.add(stageTransform, e.Key, e.Object, e.Cause, err)
+				return ""
+			}
+		}
+		s.ops = append(s.ops, store.Op{Key: key, Object: e.Object, Delete: e.Type == cache.Deleted, Repeats: e.Type == cache.Sync})
 	}
 	return ""
 }
 
 // replaceAll appends what turns the store into the listed objects: as in
-// client-go, first the deletions of what is not listed any more.
-func (i *Informer) replaceAll(objects []any) {
+// client-go, first the deletions of what is not listed any more. It returns false
+// if one of them has no key: as in client-go, the list is then without effect.
+// That can only be where nothing has kept the object out, see intake.
+func (i *Informer) replaceAll(objects []any) bool {
 	s := &i.scratch
 	listed := make(map[string]int, len(objects)) // where in objects, the last time
 	order := make([]string, 0, len(objects))
+	var kept map[string]bool
 	for at, obj := range objects {
+		if keep, is := obj.(deltafifo.Keep); is {
+			if kept == nil {
+				kept = map[string]bool{}
+			}
+			kept[keep.Key] = true
+			continue
+		}
 		key, err := i.keyFunc(obj)
 		if err != nil {
 			i.quarantined.add(stageKey, "", obj, inspect.CauseRelist, err)
-			continue
+			return false
 		}
 		if _, twice := listed[key]; !twice {
 			order = append(order, key)
@@ -164,7 +186,7 @@ func (i *Informer) replaceAll(objects []any) {
 	}
 	keys, stored := i.store.Snapshot()
 	for n, key := range keys {
-		if _, stays := listed[key]; !stays {
+		if _, stays := listed[key]; !stays && !kept[key] {
 			s.ops = append(s.ops, store.Op{Key: key, Object: cache.DeletedFinalStateUnknown{Key: key, Obj: stored[n]}, Delete: true})
 		}
 	}
@@ -172,6 +194,7 @@ func (i *Informer) replaceAll(objects []any) {
 	for _, key := range order {
 		s.ops = append(s.ops, store.Op{Key: key, Object: objects[listed[key]]})
 	}
+	return true
 }
 
 // notifications turns what the store did into what handlers are told, and

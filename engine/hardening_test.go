@@ -83,7 +83,7 @@ func TestWhatTheStoreHasOfABadObjectStays(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		want := map[string][]string{
-			"bad":  {"add bad@5 initially", "update bad@5 to bad@5"},
+			"bad":  {"add bad@5 initially"},
 			"good": {"add good@16"},
 		}
 		if diff := cmp.Diff(want, byKey(h.all())); diff != "" {
@@ -119,19 +119,6 @@ func TestAQuarantineListsOnlyTheNewest(t *testing.T) {
 	total, newest := q.vitals()
 	if total != 3*maxQuarantined || len(newest) != maxQuarantined || newest[0].Key != fmt.Sprint(3*maxQuarantined-1) {
 		t.Errorf("%d in all, %d listed, the first is %+v", total, len(newest), newest[0])
-	}
-}
-
-func TestAnObjectWithoutAKeyIsSetAside(t *testing.T) {
-	var q quarantine
-	in := &intake{queue: deltafifo.New(deltafifo.Options{}), keyFunc: cache.MetaNamespaceKeyFunc, quarantine: &q}
-	for name, err := range map[string]error{"Add": in.Add(42), "Update": in.Update(42), "Delete": in.Delete(42)} {
-		if err != nil {
-			t.Errorf("%s = %v, want it set aside", name, err)
-		}
-	}
-	if total, newest := q.vitals(); total != 3 || newest[0].Stage != "key" || newest[0].Times != 3 {
-		t.Errorf("quarantine: %d, %+v", total, newest)
 	}
 }
 

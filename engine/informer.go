@@ -246,8 +246,7 @@ func (i *Informer) newQueue() (queue, cache.ReflectorStore) {
 		Generation:   &i.generation,
 		Ignored:      i.ignored,
 	}
-	stock := i.options.Strict || i.options.Hardening.RefuseBadObjects
-	if stock {
+	if i.options.stock() {
 		o.Transformer = i.transform
 	}
 	if i.options.Strict {
@@ -257,10 +256,10 @@ func (i *Informer) newQueue() (queue, cache.ReflectorStore) {
 	if i.options.Queue == InOrder {
 		q = deltafifo.NewInOrder(o)
 	}
-	if stock {
+	if i.options.stock() {
 		return q, q
 	}
-	return q, &intake{queue: q, store: i.store, keyFunc: i.keyFunc, transform: i.transform, quarantine: &i.quarantined}
+	return q, &intake{queue: q, keyFunc: i.keyFunc, transform: i.transform, quarantine: &i.quarantined}
 }
 
 func (i *Informer) reflectorOptions() reflector.Options {

@@ -3,11 +3,12 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/informeter/informeter/engine/deltafifo"
 	"github.com/informeter/informeter/engine/inspect"
 )
 
@@ -15,19 +16,17 @@ import (
 // enqueued, so that one bad object costs nobody else.
 //
 //	Reflector ──▶ intake ──▶ queue
-//	                │ no key, transform fails or panics
+//	                │ no key, transform fails, panics or gives nothing with a key
 //	                ▼
 //	             quarantine
 //
 // Unlike client-go, where an object whose transform fails is lost with a log
 // line if it comes by a watch, and takes the whole list with it if it comes by a
-// list, it is set aside with the reason. If the store has an earlier version it
-// keeps that one: a list that leaves out the bad object would bury it.
-//
-// It passes no errors on: what the queue refuses is set aside, too.
+// list, it is set aside with the reason. A list keeps its key all the same (see
+// deltafifo.Keep), so that the newest state there is of it, in the store or on
+// the way there, stays: a list that left it out would bury it.
 type intake struct {
 	queue
-	store      cache.KeyGetter
 	keyFunc    cache.KeyFunc
 	transform  cache.TransformFunc // nil passes objects as they are
 	quarantine *quarantine
@@ -39,18 +38,20 @@ var (
 	_ cache.TransformingStore      = (*intake)(nil)
 )
 
-// errNoObject says that a transform gave nothing back.
-var errNoObject = errors.New("the transform returned no object")
+// errNoObject says that there is nothing where an object should be: nil, or a nil
+// pointer to one.
+var errNoObject = errors.New("there is no object, only nil")
 
-// Transformer lets the reflector transform an initial stream as it comes, so that
-// what the transform strips is not held until the stream is complete. An object
-// on which it fails is passed on as it came: Replace sets it aside.
+// Transformer returns what the reflector does to the objects of an initial stream
+// as they come, so that what is stripped from them is not held until the stream is
+// complete. What fails there passes as it is: it is transformed again, and set
+// aside, with the whole list. As in client-go, transforms are idempotent.
 func (in *intake) Transformer() cache.TransformFunc {
 	if in.transform == nil {
 		return nil
 	}
 	return func(obj any) (any, error) {
-		if fit, err := in.apply(obj); err == nil {
+		if fit, _, err := in.fit(obj); err == nil {
 			return fit, nil
 		}
 		return obj, nil
@@ -58,56 +59,40 @@ func (in *intake) Transformer() cache.TransformFunc {
 }
 
 // Add enqueues obj as added, if it can be.
-func (in *intake) Add(obj any) error { return in.one(obj, in.queue.Add) }
+func (in *intake) Add(obj any) error { return in.one(cache.Added, obj) }
 
 // Update enqueues obj as updated, if it can be.
-func (in *intake) Update(obj any) error { return in.one(obj, in.queue.Update) }
+func (in *intake) Update(obj any) error { return in.one(cache.Updated, obj) }
 
-// Delete enqueues the deletion of obj. One whose transform fails is still
-// deleted, as it came.
-func (in *intake) Delete(obj any) error {
-	if !in.keyed(obj) {
-		return nil
-	}
-	if fit, err := in.apply(obj); err == nil {
-		obj = fit
-	}
-	return in.queue.Delete(obj)
+// Delete enqueues the deletion of obj, if it has a key.
+func (in *intake) Delete(obj any) error { return in.one(cache.Deleted, obj) }
+
+func (in *intake) one(t cache.DeltaType, obj any) error {
+	in.Enqueue([]cache.Delta{{Type: t, Object: obj}}, nil)
+	return nil
 }
 
-func (in *intake) one(obj any, enqueue func(any) error) error {
-	if !in.keyed(obj) {
-		return nil
-	}
-	fit, err := in.apply(obj)
-	if err != nil {
-		in.setAside(obj, inspect.CauseWatch, err)
-		return nil
-	}
-	return enqueue(fit)
-}
-
-// Enqueue enqueues what can be of many deltas, see deltafifo. It works in the
-// slice that it is given.
+// Enqueue enqueues what can be of many deltas, see deltafifo; failed is never
+// called. It works in the slice that it is given. A deletion whose object cannot
+// be transformed is enqueued with the object as it came.
 func (in *intake) Enqueue(deltas []cache.Delta, _ func(int, error)) {
 	if in.transform != nil {
-		deltas = slices.DeleteFunc(deltas, func(d cache.Delta) bool { return d.Type != cache.Bookmark && !in.keyed(d.Object) })
-		deltas = in.applyAll(deltas)
+		deltas = in.fitting(deltas)
 	}
-	in.queue.Enqueue(deltas, func(n int, err error) { in.quarantine.add(stageKey, "", deltas[n].Object, inspect.CauseWatch, err) })
+	in.queue.Enqueue(deltas, func(n int, err error) { in.setAside(stageKey, deltas[n].Object, inspect.CauseWatch, err) })
 }
 
-// applyAll runs the transform on many deltas and returns those that fit.
-func (in *intake) applyAll(deltas []cache.Delta) []cache.Delta {
+// fitting returns what can be enqueued of many deltas, in their slice.
+func (in *intake) fitting(deltas []cache.Delta) []cache.Delta {
 	fits := deltas[:0]
 	for _, d := range deltas {
 		if d.Type != cache.Bookmark {
-			fit, err := in.apply(d.Object)
+			fit, stage, err := in.fit(d.Object)
 			switch {
 			case err == nil:
 				d.Object = fit
-			case d.Type != cache.Deleted: // as Delete does
-				in.setAside(d.Object, inspect.CauseWatch, err)
+			case d.Type != cache.Deleted || stage == stageKey:
+				in.setAside(stage, d.Object, inspect.CauseWatch, err)
 				continue
 			}
 		}
@@ -116,79 +101,83 @@ func (in *intake) applyAll(deltas []cache.Delta) []cache.Delta {
 	return fits
 }
 
-// Replace enqueues a list without what cannot be enqueued. The list is the
-// queue's from then on; it is copied only if something has to be left out or
-// changed.
+// Replace enqueues a list, with what it keeps in the places of those that cannot
+// be enqueued. It is copied only if something in it changes.
 func (in *intake) Replace(list []any, rv string) error {
-	fits := list
-	if in.transform != nil || !in.allKeyed(list) {
-		fits = in.fitting(list)
+	var fits []any // nil as long as the list is what is enqueued
+	if in.transform != nil {
+		fits = make([]any, 0, len(list))
+	}
+	for n, obj := range list {
+		fit, stage, err := in.fit(obj)
+		switch {
+		case err == nil && fits == nil:
+			continue
+		case fits == nil:
+			fits = append(make([]any, 0, len(list)), list[:n]...)
+		}
+		if err != nil {
+			key := in.setAside(stage, obj, inspect.CauseRelist, err)
+			if key == "" {
+				continue
+			}
+			fit = deltafifo.Keep{Key: key}
+		}
+		fits = append(fits, fit)
+	}
+	if fits == nil {
+		fits = list
 	}
 	return in.queue.Replace(fits, rv)
 }
 
-func (in *intake) allKeyed(list []any) bool {
-	return !slices.ContainsFunc(list, func(obj any) bool {
-		_, err := meta.Accessor(obj)
-		return err != nil
-	})
-}
-
-// fitting returns what can be enqueued of a list.
-func (in *intake) fitting(list []any) []any {
-	fits := make([]any, 0, len(list))
-	for _, obj := range list {
-		if !in.keyed(obj) {
-			continue
-		}
-		fit, err := in.apply(obj)
-		if err != nil {
-			stored, exists, _ := in.store.GetByKey(in.setAside(obj, inspect.CauseRelist, err)) // its error is always nil
-			if !exists {
-				continue
-			}
-			fit = stored
-		}
-		fits = append(fits, fit)
-	}
-	return fits
-}
-
-// keyed says whether an object has a key; without one it is set aside.
-func (in *intake) keyed(obj any) bool {
-	// What has metadata has a key, and is spared the making of one.
-	if _, err := meta.Accessor(obj); err == nil {
-		return true
-	}
-	_, err := in.keyFunc(obj)
-	if err != nil {
-		in.quarantine.add(stageKey, "", obj, inspect.CauseWatch, err)
-	}
-	return err == nil
-}
-
-// setAside quarantines an object whose transform failed and returns its key.
-func (in *intake) setAside(obj any, cause inspect.Cause, err error) (key string) {
-	key, _ = in.keyFunc(obj) // it has one, see keyed
-	in.quarantine.add(stageTransform, key, obj, cause, err)
-	return key
-}
-
-// apply runs the transform. Tombstones pass it by, as in client-go.
-func (in *intake) apply(obj any) (fit any, err error) {
-	if in.transform == nil {
-		return obj, nil
-	}
-	if _, tombstone := obj.(cache.DeletedFinalStateUnknown); tombstone {
-		return obj, nil
-	}
+// fit returns what is enqueued for an object, or at which stage it fails and why.
+// Tombstones are not transformed, as in client-go.
+func (in *intake) fit(obj any) (fit any, stage string, err error) {
+	stage = stageKey
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the transform panicked: %v", p)
+			err = fmt.Errorf("panicked: %v", p)
 		}
 	}()
-	if fit, err = in.transform(obj); err == nil && fit == nil {
-		err = errNoObject
+	if err := in.keyed(obj); err != nil {
+		return nil, stage, err
 	}
-	return fit, err
+	if _, tombstone := obj.(cache.DeletedFinalStateUnknown); tombstone || in.transform == nil {
+		return obj, stage, nil
+	}
+	stage = stageTransform
+	fit, err = in.transform(obj)
+	if err != nil {
+		return nil, stage, err
+	}
+	if err := in.keyed(fit); err != nil {
+		return nil, stage, fmt.Errorf("what it returned for the object cannot be stored: %w", err)
+	}
+	return fit, stage, nil
+}
+
+// keyed says why an object cannot have a key, nil if it has one.
+func (in *intake) keyed(obj any) error {
+	if obj == nil {
+		return errNoObject
+	}
+	if v := reflect.ValueOf(obj); v.Kind() == reflect.Pointer && v.IsNil() {
+		return fmt.Errorf("%w of type %T", errNoObject, obj)
+	}
+	// What has metadata has a key, and is spared the making of one.
+	if _, err := meta.Accessor(obj); err == nil {
+		return nil
+	}
+	_, err := in.keyFunc(obj)
+	return err
+}
+
+// setAside quarantines an object and returns its key, empty if it has none.
+func (in *intake) setAside(stage string, obj any, cause inspect.Cause, err error) (key string) {
+	if stage != stageKey {
+		key, _ = in.keyFunc(obj) // fit has seen that it has one
+	}
+	in.quarantine.add(stage, key, obj, cause, err)
+	return key
 }

@@ -160,6 +160,10 @@ func (o Options) strictly() Options {
 	return o
 }
 
+// stock says that key functions and transforms have their way with what comes, as
+// in client-go.
+func (o Options) stock() bool { return o.Strict || o.Hardening.RefuseBadObjects }
+
 // storeOptions says what becomes of an index function that fails.
 func (o Options) storeOptions() store.Options {
 	if o.Strict {

@@ -39,9 +39,7 @@ func (q *quarantine) add(stage, key string, obj any, cause inspect.Cause, err er
 		q.told(journal.Skip{Key: key, Object: obj, Cause: cause, Reason: stage + ": " + err.Error(), At: time.Now()})
 	}
 	entry := inspect.Quarantined{Key: key, Stage: stage, Error: err.Error(), At: time.Now(), Times: 1}
-	if m, err := meta.Accessor(obj); err == nil {
-		entry.ResourceVersion = m.GetResourceVersion()
-	}
+	entry.ResourceVersion = resourceVersion(obj)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.total++
@@ -63,4 +61,14 @@ func (q *quarantine) vitals() (total uint64, newest []inspect.Quarantined) {
 	newest = slices.Clone(q.last)
 	slices.Reverse(newest)
 	return q.total, newest
+}
+
+// resourceVersion returns that of an object, empty if it cannot tell: it may be
+// the nil pointer that it is set aside for.
+func resourceVersion(obj any) (version string) {
+	defer func() { _ = recover() }()
+	if m, err := meta.Accessor(obj); err == nil {
+		version = m.GetResourceVersion()
+	}
+	return version
 }

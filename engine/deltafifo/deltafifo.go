@@ -124,9 +124,12 @@ func (q *DeltaFIFO) existsLocked(key string) bool {
 // holds the last state the queue has seen, else the store's. A bookmark of rv
 // follows, unless that is empty.
 //
+// A Keep lists a key without a state.
+//
 // As in client-go, an object without a key, or one that the Transformer
 // refuses, ends it: what stands before it in list is enqueued, nothing else is.
 func (q *DeltaFIFO) Replace(list []any, rv string) error {
+	list, kept := withoutKeeps(list)
 	keys := make([]string, 0, len(list))
 	objects := list
 	if q.Options.Transformer != nil {
@@ -153,7 +156,7 @@ func (q *DeltaFIFO) Replace(list []any, rv string) error {
 	if failed != nil {
 		return failed
 	}
-	q.buryLocked(now, cause)
+	q.buryLocked(kept, now, cause)
 	if rv != "" {
 		// What the list left unchanged carries no newer version than before:
 		// only the list's own says how far the store then is.
@@ -171,8 +174,13 @@ func (q *DeltaFIFO) Replace(list []any, rv string) error {
 }
 
 // buryLocked enqueues a tombstone for every key that the Replace of this epoch
-// did not list. If there is a run, it is what that Replace listed.
-func (q *DeltaFIFO) buryLocked(now time.Duration, cause inspect.Cause) {
+// did not list or keep. If there is a run, it is what that Replace listed.
+func (q *DeltaFIFO) buryLocked(kept map[string]bool, now time.Duration, cause inspect.Cause) {
+	for key := range kept {
+		if it := q.items[key]; it != nil {
+			it.epoch = q.epoch
+		}
+	}
 	bury := func(key string, last any) {
 		q.enqueueLocked(key, delta{
 			Delta:   cache.Delta{Type: cache.Deleted, Object: cache.DeletedFinalStateUnknown{Key: key, Obj: last}},
@@ -188,7 +196,7 @@ func (q *DeltaFIFO) buryLocked(now time.Duration, cause inspect.Cause) {
 		}
 	}
 	for _, f := range q.flight {
-		if last := &q.batch[f.newest]; !f.item.queued && last.Type != cache.Deleted {
+		if last := &q.batch[f.newest]; !f.item.queued && f.item.epoch != q.epoch && last.Type != cache.Deleted {
 			bury(f.item.key, last.Object)
 		}
 	}
@@ -196,7 +204,7 @@ func (q *DeltaFIFO) buryLocked(now time.Duration, cause inspect.Cause) {
 		return
 	}
 	for _, key := range q.KnownObjects.ListKeys() {
-		if q.pendingLocked(key) {
+		if q.pendingLocked(key) || kept[key] {
 			continue // listed, or buried, or its deletion is in flight
 		}
 		// A lookup that fails leaves a tombstone without a last state.

@@ -49,6 +49,7 @@
 //     which they arrived.
 //   - If a Replace leaves out a key that waits, is in flight or is in the store
 //     and whose last state is not deleted, a tombstone is enqueued for it.
+//   - If a Replace has a Keep for a key, nothing is enqueued for it.
 //   - If a key waits or is in flight, a Resync does not enqueue it.
 //   - If HasSynced answers true, every delta of the first Replace has been
 //     applied or dropped, not merely popped.

@@ -75,12 +75,16 @@ func (q *InOrder) Update(obj any) error { return q.enqueue(q.arriving(cache.Upda
 // Errors are as Add's.
 func (q *InOrder) Delete(obj any) error { return q.enqueue(q.arriving(cache.Deleted, obj)) }
 
-// Replace enqueues the whole list as one ReplacedAll. If the Transformer refuses
-// an object, nothing is enqueued.
+// Replace enqueues the whole list as one ReplacedAll, Keeps included. If the
+// Transformer refuses an object, nothing is enqueued.
 func (q *InOrder) Replace(list []any, rv string) error {
 	if q.Options.Transformer != nil {
 		transformed := make([]any, len(list))
 		for i, obj := range list {
+			if _, keep := obj.(Keep); keep {
+				transformed[i] = obj
+				continue
+			}
 			var err error
 			if transformed[i], err = q.Options.Transformer(obj); err != nil {
 				return fmt.Errorf("enqueue the list: %w", err)
