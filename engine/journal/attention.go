@@ -11,7 +11,7 @@ const (
 	closeRate, closeBurst = 8192, 16384
 	// It is a flood when more than twice as many come for floodWindow. Then it is
 	// floodRate a second: nobody reads more, and it is time for the others.
-	floodRate   = 2048
+	floodRate   = 1024
 	floodWindow = 100 * time.Millisecond
 	// Half of the burst is kept for keys that change less often than every
 	// closeSpacing.

@@ -54,7 +54,7 @@
 // Up to 8,192 updates a second, and 16,384 at once, are looked at closely: each is
 // an event, compared with the version before if there is time. The last half of
 // those at once is kept for keys that were quiet for a second; of more than twice
-// as many, it is 2,048 a second. Every other update
+// as many, it is 1,024 a second. Every other update
 // is counted only: the row says how many there were, the history has the newest
 // of a run with its version and how many times in a row it happened. Who wrote
 // such a version, and how large it is, is found out when somebody asks. New keys,

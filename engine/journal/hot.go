@@ -50,17 +50,44 @@ func (h *hot) update(e *entry) {
 // hottest returns the few hottest entries, the hottest first, and lets the other
 // candidates go.
 func (h *hot) hottest() []*entry {
-	slices.SortFunc(h.candidates, func(a, b *entry) int { return cmp.Compare(b.heat, a.heat) })
 	if len(h.candidates) > maxHot {
-		cooler := h.candidates[maxHot:]
-		h.floor = max(h.floor, cooler[0].heat)
-		for _, e := range cooler {
+		// The heats alone are sorted much faster than the entries.
+		var copied [maxCandidates]heat
+		heats := copied[:len(h.candidates)]
+		for i, e := range h.candidates {
+			heats[i] = e.heat
+		}
+		slices.Sort(heats)
+		h.retain(heats[len(heats)-maxHot], heats[len(heats)-maxHot-1])
+	}
+	slices.SortFunc(h.candidates, func(a, b *entry) int { return cmp.Compare(b.heat, a.heat) })
+	return h.candidates
+}
+
+// retain lets go of all but maxHot candidates: those cooler than last, and others
+// that are just as hot. below is the heat of the next.
+func (h *hot) retain(last, below heat) {
+	h.floor = max(h.floor, below)
+	kept := h.candidates[:0]
+	equals := maxHot
+	for _, e := range h.candidates {
+		if e.heat > last {
+			equals--
+		}
+	}
+	for _, e := range h.candidates {
+		switch {
+		case e.heat > last:
+			kept = append(kept, e)
+		case e.heat == last && equals > 0:
+			equals--
+			kept = append(kept, e)
+		default:
 			e.flags &^= isHot
 		}
-		clear(cooler)
-		h.candidates = h.candidates[:maxHot]
 	}
-	return h.candidates
+	clear(h.candidates[len(kept):])
+	h.candidates = kept
 }
 
 // remove takes out an entry that is deleted.

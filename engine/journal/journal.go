@@ -165,7 +165,14 @@ func (j *Journal) ObserveAll(b Batch) {
 			hashes[i] = j.entries.hash(b.Key(from + i))
 		}
 		for i := range n {
-			found[i] = j.entries.find(hashes[i], b.Key(from+i))
+			found[i] = j.entries.likely(hashes[i])
+		}
+		// The loads of all entries are on their way at once: that they are the right
+		// ones can be foreseen.
+		for i := range n {
+			if e, key := found[i], b.Key(from+i); e != nil && e.key != key {
+				found[i] = j.entries.find(hashes[i], key)
+			}
 		}
 		changes := j.entries.changes
 		for i := range n {

@@ -12,7 +12,7 @@ import "hash/maphash"
 // it. The number of slots is a power of two; at most four of five are taken.
 type keys struct {
 	seed maphash.Seed
-	// A slot is free where entries has nil.
+	// A slot is free where hashes has 0.
 	hashes  []uint32
 	entries []*entry
 	taken   int
@@ -27,16 +27,34 @@ func newKeys() keys {
 
 func (k *keys) len() int { return k.taken }
 
-// hash returns the text's hash.
-func (k *keys) hash(text string) uint32 { return uint32(maphash.String(k.seed, text)) }
+// hash returns the text's hash, which is not 0.
+func (k *keys) hash(text string) uint32 { return max(uint32(maphash.String(k.seed, text)), 1) }
 
 // find returns the entry of the text with that hash, or nil.
 func (k *keys) find(hash uint32, text string) *entry {
-	mask := uint32(len(k.entries) - 1)
+	mask := uint32(len(k.hashes) - 1)
 	for i := hash & mask; ; i = (i + 1) & mask {
-		e := k.entries[i]
-		if e == nil || k.hashes[i] == hash && e.key == text {
-			return e
+		switch k.hashes[i] {
+		case hash:
+			if e := k.entries[i]; e.key == text {
+				return e
+			}
+		case 0:
+			return nil
+		}
+	}
+}
+
+// likely returns an entry whose text has that hash, or nil, without looking at
+// it: nearly always the only one.
+func (k *keys) likely(hash uint32) *entry {
+	mask := uint32(len(k.hashes) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		switch k.hashes[i] {
+		case hash:
+			return k.entries[i]
+		case 0:
+			return nil
 		}
 	}
 }
@@ -55,7 +73,7 @@ func (k *keys) add(hash uint32, e *entry) {
 func place(hashes []uint32, entries []*entry, hash uint32, e *entry) {
 	mask := uint32(len(entries) - 1)
 	i := hash & mask
-	for entries[i] != nil {
+	for hashes[i] != 0 {
 		i = (i + 1) & mask
 	}
 	hashes[i], entries[i] = hash, e
@@ -72,9 +90,9 @@ func (k *keys) grown(n int) (hashes []uint32, entries []*entry, larger bool) {
 		return nil, nil, false
 	}
 	hashes, entries = make([]uint32, slots), make([]*entry, slots)
-	for i, e := range k.entries {
-		if e != nil {
-			place(hashes, entries, k.hashes[i], e)
+	for i, hash := range k.hashes {
+		if hash != 0 {
+			place(hashes, entries, hash, k.entries[i])
 		}
 	}
 	return hashes, entries, true
@@ -89,13 +107,13 @@ func (k *keys) remove(e *entry) {
 	}
 	// A later entry may move into the gap if the search for it, which begins at
 	// its hash, passes the gap before it gets to where the entry is now.
-	for i := (gap + 1) & mask; k.entries[i] != nil; i = (i + 1) & mask {
+	for i := (gap + 1) & mask; k.hashes[i] != 0; i = (i + 1) & mask {
 		if start := k.hashes[i] & mask; (i-start)&mask >= (i-gap)&mask {
 			k.hashes[gap], k.entries[gap] = k.hashes[i], k.entries[i]
 			gap = i
 		}
 	}
-	k.entries[gap] = nil
+	k.hashes[gap], k.entries[gap] = 0, nil
 	k.taken--
 	k.changes++
 }
