@@ -96,7 +96,7 @@ func (m *Model) exists(s screenID) bool { return s != screenInformers || len(m.s
 // show switches to a screen, and closes what was open over the old one.
 func (m *Model) show(s screenID) {
 	if m.exists(s) {
-		m.overlay, m.object, m.columns, m.current = nil, nil, nil, s
+		m.overlay, m.object, m.columns, m.current, m.visits = nil, nil, nil, s, nil
 	}
 }
 
@@ -116,8 +116,11 @@ func (m *Model) back() bool {
 			m.object = nil
 		}
 	default:
+		if m.comeBack(false) {
+			return true
+		}
 		m.keepFilter(m.screens[m.current])
-		return m.screens[m.current].back()
+		return m.screens[m.current].back() || m.comeBack(true)
 	}
 	return true
 }
@@ -197,7 +200,9 @@ func (m *Model) openUID(uid string) {
 // openBucket shows one bucket of an index on the Indices screen.
 func (m *Model) openBucket(index, value string) {
 	p := m.screens[screenIndices].(*indicesScreen)
-	m.show(screenIndices)
+	m.lead(screenIndices, func() bool {
+		return p.focus == levelObjects && p.index == index && p.value == value && p.filter() == ""
+	})
 	p.goTo(index, value)
 }
 

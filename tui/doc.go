@@ -29,6 +29,8 @@
 //     than another.
 //   - If an object has two megabytes, then it is laid out once a version, off the
 //     loop, and only the lines in sight are drawn.
+//   - If a row leads to another screen, then one step back from there leads to
+//     that row again; whoever goes by a screen's number has come from nowhere.
 //   - If rows are sorted by what changes, then the selected one stands still and
 //     the others move around it.
 //   - If text comes from an object, an error or a server, then it has no control

@@ -30,8 +30,8 @@ type fake struct {
 	diffed   []inspect.DiffRequest // asked for
 	verified map[string]inspect.IndexCheck
 	fills    *inspect.IndexVitals // what the next index comes to; nil: none comes
-	moments  []inspect.Moment // the newest first; nil if there are none to be had
-	err      error            // of every read
+	moments  []inspect.Moment     // the newest first; nil if there are none to be had
+	err      error                // of every read
 	readOnly bool
 	unsorted bool // sorts by key only
 	scanned  int  // of the rows; 0 for all

@@ -31,7 +31,7 @@ func newHandlersScreen(m *Model) *handlersScreen {
 // openHandler shows one handler on the Handlers screen.
 func (m *Model) openHandler(name string) {
 	h := m.screens[screenHandlers].(*handlersScreen)
-	m.show(screenHandlers)
+	m.lead(screenHandlers, nil)
 	h.standing.focus = false
 	h.handlers.choose(name)
 }

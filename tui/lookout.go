@@ -94,25 +94,25 @@ func (m *Model) openFinding(f *findings.Finding) {
 		// A key's own pages lie over this screen, so that esc comes back to it.
 		switch {
 		case f.Subject == "":
-			m.show(screenStore)
+			m.lead(screenStore, nil)
 		case f.Rule == findings.HotKey, f.Rule == findings.IdentityChanged:
 			m.openPage(f.Subject, pageBiography)
 		default:
 			m.openObject(f.Subject)
 		}
 	case findings.PlaceIndices:
-		m.show(screenIndices)
+		m.lead(screenIndices, nil)
 		m.screens[screenIndices].(*indicesScreen).choose(f.Subject)
 	case findings.PlaceHandlers:
 		m.openHandler(f.Subject)
 	case findings.PlaceResync:
-		m.show(screenResync)
+		m.lead(screenResync, nil)
 		m.screens[screenResync].(*resyncScreen).handlers.choose(f.Subject)
 	case findings.PlaceQueue:
-		m.show(screenQueue)
+		m.lead(screenQueue, nil)
 	case findings.PlaceRequests:
-		m.show(screenRequests)
+		m.lead(screenRequests, nil)
 	default:
-		m.show(screenPipeline)
+		m.lead(screenPipeline, nil)
 	}
 }

@@ -92,6 +92,7 @@ type Model struct {
 	columns *columnsScreen // beside the table it is about; nil if closed
 	overlay screen         // over everything: the help or the log; nil if closed
 	prompt  *prompt        // text being typed; nil if none
+	visits  []visit        // where rows led from, the last one at the end
 
 	informer  string // name of the one looked at; empty until the first frame
 	summaries []inspect.Summary
@@ -160,6 +161,7 @@ func NewModel(ctx context.Context, o Options) *Model {
 
 // clear makes the screens of one informer anew.
 func (m *Model) clear() {
+	m.visits = nil
 	m.screens[screenPipeline] = newPipelineScreen(m)
 	m.screens[screenQueue] = newQueueScreen(m)
 	m.screens[screenStore] = newStoreScreen(m)

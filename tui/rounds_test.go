@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -39,8 +40,9 @@ func TestTheNextRoundsStandOnOneScale(t *testing.T) {
 		{Name: "never"},
 		{Name: "seldom", ResyncGranted: 24 * time.Hour, NextResync: epoch.Add(2 * time.Minute)},
 		{Name: "restless", ResyncGranted: 1, NextResync: epoch},
+		{Name: "once", ResyncGranted: math.MaxInt64, NextResync: epoch.Add(time.Minute)},
 	}}
-	due := []*inspect.ListenerVitals{&s.Listeners[0], &s.Listeners[1], &s.Listeners[3], &s.Listeners[4]}
+	due := []*inspect.ListenerVitals{&s.Listeners[0], &s.Listeners[1], &s.Listeners[3], &s.Listeners[4], &s.Listeners[5]}
 	marks := map[string]string{}
 	for _, l := range comingLines(newTheme(false), s, due, 68) {
 		name, scale, _ := strings.Cut(strings.TrimSpace(ansi.Strip(l)), " ")
@@ -49,6 +51,7 @@ func TestTheNextRoundsStandOnOneScale(t *testing.T) {
 	for name, want := range map[string]string{
 		"often": "·····▲····▲····▲····▲····▲····▲····▲···▲", "overdue": "▲···················▲··················▲",
 		"seldom": "·······································▲", "restless": strings.Repeat("▲", 40),
+		"once": "····················▲···················",
 	} {
 		if got := marks[name]; got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
