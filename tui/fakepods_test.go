@@ -108,17 +108,17 @@ func (f *fake) vitals(n int) {
 	s.Store = inspect.StoreVitals{Objects: n, ResourceVersion: "184430", Behind: true, Rate: 1204}
 	s.Listeners = []inspect.ListenerVitals{
 		{
-			Name: "informeter", Explorer: true, Synced: true, Delivered: 50000, Rate: 1204, ArrivalRate: 1204, BusyRate: 400000,
+			Name: "informeter", Explorer: true, Synced: true, Delivered: 50000, Rate: 1204, ArrivalRate: 1204, ChangeRate: 1204, BusyRate: 400000,
 			Time: inspect.Latency{Count: 9000, P50: 2 * time.Microsecond, P99: 9 * time.Microsecond, Max: ms}, Causes: inspect.CauseCounts{Watch: 49000, LateJoin: 1000},
 		},
 		{
-			Name: "deployment-controller", Synced: true, Pending: 3, Behind: 1200 * time.Microsecond, Delivered: 50000, Rate: 1204, ArrivalRate: 1204, BusyRate: 12000,
+			Name: "deployment-controller", Synced: true, Pending: 3, Behind: 1200 * time.Microsecond, Delivered: 50000, Rate: 1204, ArrivalRate: 1204, ChangeRate: 1204, BusyRate: 12000,
 			Drain: 250 * time.Microsecond, InitialDelivered: uint64(n), InitialTotal: uint64(n),
 			Time: inspect.Latency{Count: 9000, P50: 80 * time.Microsecond, P99: 410 * time.Microsecond, Max: 3 * ms}, Causes: inspect.CauseCounts{Watch: 50000},
 			Spread: spread(15, 900, 4000, 3100, 700, 200, 60, 30, 10),
 		},
 		{
-			Name: "audit", Synced: true, Pending: 4120, Behind: 8200 * ms, Delivered: 20000, Rate: 501, ArrivalRate: 1204, BusyRate: 501,
+			Name: "audit", Synced: true, Pending: 4120, Behind: 8200 * ms, Delivered: 20000, Rate: 501, ArrivalRate: 1204, ChangeRate: 1204, BusyRate: 501,
 			Drain: 8223 * ms, InitialDelivered: uint64(n), InitialTotal: uint64(n), InHandler: 2 * ms, CurrentKey: "ns-0/web-00000",
 			Time: inspect.Latency{Count: 9000, P50: 1900 * time.Microsecond, P99: 7 * ms, Max: 40 * ms}, Causes: inspect.CauseCounts{Watch: 8000, Resync: 11800, Initial: 200},
 			ResyncAsked: 30 * time.Second, ResyncGranted: 30 * time.Second, ResyncSeen: 31 * time.Second, NextResync: epoch.Add(12 * time.Second),

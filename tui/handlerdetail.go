@@ -167,14 +167,20 @@ func drain(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
 	default:
 		say(0, part{"", "drain: " + duration(l.Drain) + " if nothing more came"})
 	}
-	if l.BusyRate > 0 {
-		pace := part{"", "arriving " + rate(l.ArrivalRate) + "/s, could handle " + rate(l.BusyRate) + "/s"}
+	if o := l.Outlook(s.Store.Objects); o.Handles > 0 {
+		arriving := "arriving " + rate(o.Arriving) + "/s"
+		if o.Rounds > 0 {
+			arriving += " (" + rate(o.Rounds) + "/s resyncs)"
+		}
+		pace := part{"", arriving + ", could handle " + rate(o.Handles) + "/s"}
+		in, ever := o.CaughtUp()
 		switch {
-		case losing(l):
+		case losing(l, s.Store.Objects):
 			say(1, pace, part{t.warn, ": at this rate never"})
-		case l.Behind >= noticeable && l.BusyRate > l.ArrivalRate:
-			in := time.Duration(float64(l.Pending) / (l.BusyRate - l.ArrivalRate) * float64(time.Second))
+		case l.Behind >= noticeable && ever:
 			say(1, pace, part{"", ": caught up in " + duration(in)})
+		case l.Behind >= noticeable && l.Synced:
+			say(1, pace, part{"", ": it can do no more"})
 		default:
 			say(1, pace)
 		}
@@ -189,13 +195,13 @@ func drain(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
 // roundSegment says what a resync round costs a handler, if it has any and its
 // pace is known.
 func roundSegment(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
-	cost := roundCost(l, s.Store.Objects)
-	if l.ResyncGranted <= 0 || cost <= 0 {
+	o := l.Outlook(s.Store.Objects)
+	if o.Round <= 0 {
 		return nil
 	}
 	each := time.Duration(float64(time.Second) / l.BusyRate)
-	parts := []part{{"", "a resync round is " + number(s.Store.Objects) + " × " + duration(each) + " = " + duration(cost)}}
-	if resyncTooDear(l, s.Store.Objects) {
+	parts := []part{{"", "a resync round is " + number(s.Store.Objects) + " × " + duration(each) + " = " + duration(o.Round)}}
+	if o.RoundTooLong() {
 		parts = append(parts, part{t.warn, " > " + period(l.ResyncGranted)})
 	} else {
 		parts = append(parts, part{t.muted, " of " + period(l.ResyncGranted)})

@@ -98,7 +98,7 @@ func compareHandlers(a, b *inspect.ListenerVitals, by string) int {
 	case byNext:
 		return a.NextResync.Compare(b.NextResync)
 	case byRound:
-		return cmp.Compare(roundCost(a, 1), roundCost(b, 1))
+		return cmp.Compare(roundOfOne(a), roundOfOne(b))
 	case byShare:
 		return cmp.Compare(roundShare(a), roundShare(b))
 	case byTold:
@@ -112,8 +112,12 @@ func roundShare(l *inspect.ListenerVitals) float64 {
 	if l.ResyncGranted <= 0 {
 		return 0
 	}
-	return float64(roundCost(l, 1)) / float64(l.ResyncGranted)
+	return roundOfOne(l) / l.ResyncGranted.Seconds()
 }
+
+// roundOfOne is what a round of one object would cost a handler: rows are in the
+// same order with any number.
+func roundOfOne(l *inspect.ListenerVitals) float64 { return l.Outlook(1).Round.Seconds() }
 
 // resyncPart is the part of what a handler was told that was resync.
 func resyncPart(l *inspect.ListenerVitals) float64 {

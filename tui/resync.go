@@ -223,7 +223,7 @@ func (p *resyncScreen) columns() []column {
 func resyncCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []cell {
 	none := cell{st: t.faint, s: dash}
 	cost, share, full, mark := none, none, none, cell{}
-	if d := roundCost(l, s.Store.Objects); l.ResyncGranted > 0 && d > 0 {
+	if d := l.Outlook(s.Store.Objects).Round; d > 0 {
 		st := t.ok
 		if resyncTooDear(l, s.Store.Objects) {
 			st, mark = t.warn, cell{st: t.warn, s: "⚠"}
@@ -283,7 +283,7 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 	if l.BusyRate > 0 {
 		each = time.Duration(float64(time.Second) / l.BusyRate)
 	}
-	if cost := roundCost(l, s.Store.Objects); cost > 0 {
+	if cost := l.Outlook(s.Store.Objects).Round; cost > 0 {
 		text := "a round is " + number(s.Store.Objects) + " × " + duration(each) + " = " + duration(cost) + " of " + period(l.ResyncGranted)
 		if resyncTooDear(l, s.Store.Objects) {
 			say("cost", t.warn, "⚠ "+text+": the next one begins before one is done")

@@ -36,28 +36,21 @@ func stuck(l *inspect.ListenerVitals) bool { return l.InHandler >= stuckAfter }
 // losing says whether more arrives for a handler than it can work off. It is not
 // asked of one that is still being given the initial list, which comes all at
 // once and never again.
-func losing(l *inspect.ListenerVitals) bool {
-	return l.Synced && l.Behind >= noticeable && l.BusyRate > 0 && l.ArrivalRate > l.BusyRate
-}
-
-// roundCost is how long a resync round of objects takes a handler; 0 while its
-// pace is not known.
-func roundCost(l *inspect.ListenerVitals, objects int) time.Duration {
-	if l.BusyRate <= 0 {
-		return 0
-	}
-	return time.Duration(float64(objects) / l.BusyRate * float64(time.Second))
+func losing(l *inspect.ListenerVitals, objects int) bool {
+	o := l.Outlook(objects)
+	return l.Synced && l.Behind >= noticeable && o.Loses()
 }
 
 // resyncTooDear says whether a handler can't finish a resync round before the
 // next one begins.
 func resyncTooDear(l *inspect.ListenerVitals, objects int) bool {
-	return l.ResyncGranted > 0 && roundCost(l, objects) > l.ResyncGranted
+	o := l.Outlook(objects)
+	return o.RoundTooLong()
 }
 
 // troubled says whether a handler needs attention.
 func troubled(l *inspect.ListenerVitals, objects int) bool {
-	return stuck(l) || losing(l) || l.Panics > 0 || resyncTooDear(l, objects)
+	return stuck(l) || losing(l, objects) || l.Panics > 0 || resyncTooDear(l, objects)
 }
 
 // warnings counts what the screens mark with a warning, by screen. A matter may

@@ -29,6 +29,9 @@ const (
 	noticeable = time.Second
 	// farBehind is when what a handler is told is history.
 	farBehind = time.Minute
+	// backlogEnds is the share of what a handler can work off below which what
+	// arrives is no more than that again.
+	backlogEnds = 0.9
 	// predicted is how far ahead a backlog is reckoned.
 	predicted = 10 * time.Minute
 )
@@ -69,21 +72,12 @@ type growth struct {
 	largest  uint64 // of them
 }
 
-// seconds is how long it took.
-func (g *growth) seconds() float64 { return g.to.at.Sub(g.from.at).Seconds() }
-
 // grown is by how much the backlog is larger; 0 if it is not.
 func (g *growth) grown() uint64 {
 	if g.to.pending <= g.from.pending {
 		return 0
 	}
 	return g.to.pending - g.from.pending
-}
-
-// arriving is notifications a second over that time.
-func (g *growth) arriving() float64 {
-	arrived := float64(g.to.pending) - float64(g.from.pending) + float64(g.to.delivered-g.from.delivered)
-	return arrived / g.seconds()
 }
 
 // rising says whether the backlog has grown all the time and not at once.
@@ -134,8 +128,12 @@ func (w *Watcher) growingBacklog(s *inspect.Snapshot) (found []Finding) {
 		if !known || g.grown() == 0 || !g.rising() && !w.goesOn(GrowingBacklog, l.Name) {
 			continue
 		}
-		arriving := g.arriving()
-		if arriving <= l.BusyRate {
+		o := l.Outlook(s.Store.Objects)
+		least := o.Handles
+		if w.goesOn(GrowingBacklog, l.Name) {
+			least *= backlogEnds
+		}
+		if o.Arriving <= least {
 			continue
 		}
 		f := Finding{
@@ -144,9 +142,9 @@ func (w *Watcher) growingBacklog(s *inspect.Snapshot) (found []Finding) {
 			Subject:  l.Name,
 			Title:    "Handler " + clean(l.Name) + " is given more than it can work off, and falls further behind.",
 			Evidence: []string{
-				"arriving " + perSecond(arriving) + ", handled " + perSecond(l.BusyRate) + " at most",
+				"arriving " + arriving(&o) + ", handled " + perSecond(o.Handles) + " at most",
 				"pending " + count(g.from.pending) + " → " + count(l.Pending) + " in " + short(s.At.Sub(g.from.at)) + ", behind " + short(l.Behind),
-				prediction(&g, l, arriving),
+				prediction(&o),
 				timePerCall(l),
 				causes(l),
 			},
@@ -168,7 +166,15 @@ func (w *Watcher) storms(l *inspect.ListenerVitals) bool {
 }
 
 // prediction says where the backlog is in a while.
-func prediction(g *growth, l *inspect.ListenerVitals, arriving float64) string {
-	pending := float64(l.Pending) + (arriving-l.BusyRate)*predicted.Seconds()
-	return "in " + short(predicted) + ", if this goes on: " + count(int64(pending)) + " pending, " + short(seconds(pending/l.BusyRate)) + " behind"
+func prediction(o *inspect.Outlook) string {
+	pending := o.In(predicted)
+	return "in " + short(predicted) + ", if this goes on: " + count(int64(pending)) + " pending, " + short(seconds(pending/o.Handles)) + " behind"
+}
+
+// arriving writes how much arrives, and how much of it is resyncs.
+func arriving(o *inspect.Outlook) string {
+	if o.Rounds == 0 {
+		return perSecond(o.Arriving)
+	}
+	return perSecond(o.Arriving) + " (" + perSecond(o.Rounds) + " resyncs)"
 }

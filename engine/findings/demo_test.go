@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/informeter/informeter/engine"
 	"github.com/informeter/informeter/engine/findings"
+	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/source/demo"
 )
 
@@ -33,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // onDemo runs informers on the simulated cluster in a bubble, looks at them once
 // a second for as long as told, and calls seen after each look.
-func onDemo(t *testing.T, o demo.Options, names []string, d time.Duration, seen func(at time.Duration, all []findings.Finding)) {
+func onDemo(t *testing.T, o demo.Options, names []string, d time.Duration, seen func(at time.Duration, p inspect.Process, all []findings.Finding)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		c, err := demo.New(o)
@@ -76,7 +78,7 @@ func onDemo(t *testing.T, o demo.Options, names []string, d time.Duration, seen 
 			if err := p.Look(ctx, ""); err != nil {
 				t.Fatal(err)
 			}
-			seen(time.Since(start), p.Findings())
+			seen(time.Since(start), registry, p.Findings())
 		}
 		cancel()
 		running.Wait()
@@ -96,7 +98,7 @@ func TestNothingIsWrongWithASteadyCluster(t *testing.T) {
 			if seed == 0 {
 				names = []string{"pods", "deployments", "replicasets", "nodes"}
 			}
-			onDemo(t, demo.Options{Seed: seed}, names, d, func(at time.Duration, all []findings.Finding) {
+			onDemo(t, demo.Options{Seed: seed}, names, d, func(at time.Duration, _ inspect.Process, all []findings.Finding) {
 				for _, f := range all {
 					if id := f.Rule + " " + f.Informer + " " + f.Subject; !said[id] {
 						said[id] = true
@@ -124,7 +126,7 @@ func TestEachScenarioShowsWhatItIsAbout(t *testing.T) {
 			t.Parallel()
 			found := time.Duration(-1)
 			said := map[string]bool{}
-			onDemo(t, demo.Options{Scenario: scenario, Seed: 3}, []string{"pods"}, 3*time.Minute, func(at time.Duration, all []findings.Finding) {
+			onDemo(t, demo.Options{Scenario: scenario, Seed: 3}, []string{"pods"}, 3*time.Minute, func(at time.Duration, _ inspect.Process, all []findings.Finding) {
 				for _, f := range all {
 					if id := fmt.Sprintf("%v %s %s", f.Severity, f.Rule, f.Subject); !said[id] {
 						said[id] = true
@@ -140,4 +142,51 @@ func TestEachScenarioShowsWhatItIsAbout(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTheOutlookOfAHandlerDoesNotChangeWithEachRound(t *testing.T) {
+	for _, c := range []struct {
+		scenario, handler string
+		loses             bool
+	}{
+		{demo.ResyncStorm, "search-indexer", true},
+		{demo.SlowHandler, "billing-export", true},
+		{demo.Steady, "audit", false},
+	} {
+		t.Run(c.scenario, func(t *testing.T) {
+			t.Parallel()
+			looks := 0
+			onDemo(t, demo.Options{Scenario: c.scenario, Seed: 3}, []string{"pods"}, 2*time.Minute, func(at time.Duration, p inspect.Process, _ []findings.Finding) {
+				s := snapshotOf(t, p, "pods")
+				i := slices.IndexFunc(s.Listeners, func(l inspect.ListenerVitals) bool { return l.Name == c.handler })
+				if i < 0 {
+					t.Fatalf("no handler %s", c.handler)
+				}
+				if at < 10*time.Second {
+					return
+				}
+				looks++
+				o := s.Listeners[i].Outlook(s.Store.Objects)
+				if _, ever := o.CaughtUp(); o.Loses() != c.loses || ever == c.loses {
+					t.Errorf("after %v: arriving %.1f/s, handles %.1f/s: loses %v, ever catches up %v", at, o.Arriving, o.Handles, o.Loses(), ever)
+				}
+			})
+			if looks < 100 {
+				t.Errorf("looked %d times", looks)
+			}
+		})
+	}
+}
+
+func snapshotOf(t *testing.T, p inspect.Process, name string) inspect.Snapshot {
+	t.Helper()
+	i, _, err := p.Informer(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := i.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

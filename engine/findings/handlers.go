@@ -47,11 +47,6 @@ func (w *Watcher) rememberHandlers(s *inspect.Snapshot) {
 	}
 }
 
-// roundCost is how long a resync round takes a handler.
-func roundCost(s *inspect.Snapshot, l *inspect.ListenerVitals) time.Duration {
-	return seconds(float64(s.Store.Objects) / l.BusyRate)
-}
-
 // resyncEnds is the share of its period below which a round has room again. It
 // is less than all of it, so that a round that just about takes its period does
 // not come and go.
@@ -67,12 +62,12 @@ func (w *Watcher) resyncStorm(s *inspect.Snapshot) (found []Finding) {
 		if l.Explorer || l.Removing || l.ResyncGranted <= 0 || l.BusyRate <= 0 || l.Time.Count < knownAfter {
 			continue
 		}
-		round := roundCost(s, l)
-		least := l.ResyncGranted
+		o := l.Outlook(s.Store.Objects)
+		least := o.Period
 		if w.goesOn(ResyncStorm, l.Name) {
 			least = time.Duration(float64(least) * resyncEnds)
 		}
-		if round <= least {
+		if o.Round <= least {
 			continue
 		}
 		f := Finding{
@@ -81,7 +76,7 @@ func (w *Watcher) resyncStorm(s *inspect.Snapshot) (found []Finding) {
 			Subject:  l.Name,
 			Title:    "A resync takes handler " + clean(l.Name) + " longer than its period: it is never done, and real changes wait behind it.",
 			Evidence: []string{
-				"a round is " + counted(s.Store.Objects, "object", "objects") + " × " + short(seconds(1/l.BusyRate)) + " = " + short(round) + ", the period " + short(l.ResyncGranted),
+				"a round is " + counted(s.Store.Objects, "object", "objects") + " × " + short(seconds(1/l.BusyRate)) + " = " + short(o.Round) + ", the period " + short(l.ResyncGranted),
 				"period asked " + period(l.ResyncAsked) + ", granted " + period(l.ResyncGranted) + ", seen " + seen(l.ResyncSeen),
 				count(l.Pending) + " pending, behind " + short(l.Behind),
 				"resync is " + percent(l.Causes.Resync, l.Causes.Total()) + " of " + counted(l.Causes.Total(), "call", "calls"),

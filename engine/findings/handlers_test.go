@@ -16,7 +16,7 @@ func load(arriving, handled uint64) func(s *inspect.Snapshot) {
 		l.Pending += arriving - done
 		l.Delivered += done
 		l.Causes.Watch += done
-		l.BusyRate, l.ArrivalRate, l.Rate = float64(handled), float64(arriving), float64(done)
+		l.BusyRate, l.ArrivalRate, l.ChangeRate, l.Rate = float64(handled), float64(arriving), float64(arriving), float64(done)
 		l.Behind = seconds(float64(l.Pending) / float64(handled))
 		if l.Pending == 0 {
 			l.Behind = 0

@@ -36,7 +36,7 @@ func healthy(t *testing.T) *patient {
 		Queue:     inspect.QueueVitals{Kind: "DeltaFIFO", BackPressureAt: 2000, Gate: inspect.Gate{Mode: inspect.GateRunning}},
 		Store:     inspect.StoreVitals{Objects: 1000, ResourceVersion: "100"},
 		Listeners: []inspect.ListenerVitals{{
-			Name: "audit", Synced: true, Delivered: 5000, Rate: 10, ArrivalRate: 10, BusyRate: 500,
+			Name: "audit", Synced: true, Delivered: 5000, Rate: 10, ArrivalRate: 10, ChangeRate: 10, BusyRate: 500,
 			Time:   inspect.Latency{Count: 100, P50: 2 * time.Millisecond, P99: 4 * time.Millisecond, Max: 5 * time.Millisecond},
 			Causes: inspect.CauseCounts{Initial: 1000, Watch: 4000}, InitialDelivered: 1000, InitialTotal: 1000,
 		}},

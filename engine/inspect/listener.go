@@ -24,6 +24,9 @@ type ListenerVitals struct {
 	Rate        float64 `json:"rate"`
 	BusyRate    float64 `json:"busyRate"`
 	ArrivalRate float64 `json:"arrivalRate"`
+	// ChangeRate is what arrives beside the initial list and resync rounds, which
+	// come all at once, averaged over OutlookOver.
+	ChangeRate float64 `json:"changeRate"`
 	// Drain is Pending / BusyRate; -1 where BusyRate is not known yet.
 	Drain time.Duration `json:"drainNs"`
 	Time  Latency       `json:"time"` // of one call of the handler

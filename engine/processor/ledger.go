@@ -51,8 +51,11 @@ type ledger struct {
 	time    tap.Latency
 	causes  inspect.CauseCounts
 	busy    busy
-	// rate and arrivals are sampled when somebody reads, and by Sample.
-	rate, arrivals tap.Rate
+	// rate, arrivals and changes are sampled when somebody reads, and by Sample.
+	// changed is the most that were ever addressed to it beside the initial list
+	// and resyncs: the counts are read one after another.
+	rate, arrivals, changes tap.Rate
+	changed                 uint64
 
 	// from is where the listener stood when fromDone calls had returned; the zero
 	// position if it stands nowhere. Entries [from.index, runEnd) of its chunk
@@ -93,6 +96,17 @@ func (g *ledger) begin(began, now time.Time) {
 	g.began = began
 	g.rate.Sample(now, 0)
 	g.arrivals.Sample(now, 0)
+	g.changes.Forgets = inspect.OutlookOver
+	g.changes.Sample(now, 0)
+}
+
+// arrivedLocked brings the averages of what arrives up to date. addressed was
+// read before.
+func (g *ledger) arrivedLocked(l *Listener, now time.Time, addressed uint64) (all, changes float64) {
+	if known := l.initialTotal() + l.resyncs.Load(); known <= addressed {
+		g.changed = max(g.changed, addressed-known)
+	}
+	return g.arrivals.Sample(now, addressed), g.changes.Sample(now, g.changed)
 }
 
 // add notes the call number k.

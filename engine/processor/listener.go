@@ -53,13 +53,14 @@ type Listener struct {
 
 	// joined and joinedInitial are the processor's counts when it was added; own
 	// and ownInitial count what was addressed to it and not to every listener.
+	// Of what was addressed to it, resyncs were part of a resync round.
 	// finalAddressed and finalInitial are what it came to; they are written
 	// before retired is set, after which nothing is addressed to it.
 	// firstSeq is the sequence number of the first notification after its
 	// startup batch.
 	joined, joinedInitial        uint64
 	firstSeq                     uint64
-	own, ownInitial              atomic.Uint64
+	own, ownInitial, resyncs     atomic.Uint64
 	finalAddressed, finalInitial uint64
 	retired                      atomic.Bool
 

@@ -470,7 +470,7 @@ func runModel(o Options, before, after []step) error {
 
 var ignoreRates = cmp.FilterPath(func(p cmp.Path) bool {
 	switch strings.TrimPrefix(p.Last().String(), ".") {
-	case "Rate", "BusyRate", "ArrivalRate", "Drain", "Time", "Spread":
+	case "Rate", "BusyRate", "ArrivalRate", "ChangeRate", "Drain", "Time", "Spread":
 		return true
 	}
 	return false

@@ -390,6 +390,7 @@ func TestAStuckHandlerIsSeen(t *testing.T) {
 			Delivered:   2,
 			Rate:        got.Rate,
 			ArrivalRate: got.ArrivalRate,
+			ChangeRate:  got.ChangeRate,
 			// Two calls in 200ms, and one overdue by 9.7s.
 			BusyRate:   2 / 9.9,
 			Drain:      14850 * time.Millisecond,

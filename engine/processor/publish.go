@@ -1,5 +1,7 @@
 package processor
 
+import "github.com/informeter/informeter/engine/inspect"
+
 // Publish tells the listeners of a batch, in this order, and numbers it. The
 // caller may reuse the slice. It does not wait for handlers, nor for Run: what
 // is published before Run is delivered then. Without listeners, and after the
@@ -50,12 +52,20 @@ func (p *Processor) appendLocked(batch []Notification) (toAll, toDue bool) {
 			all.add(&batch[i])
 		}
 	}
-	p.broadcast.Add(all.count)
+	// What they are is counted before how many they are: whoever reads the other
+	// way round never takes a round for changes.
+	if all.resyncs > 0 {
+		for _, l := range p.listeners {
+			l.resyncs.Add(all.resyncs)
+		}
+	}
 	p.initial.Add(all.initial)
+	p.broadcast.Add(all.count)
 	if some.count > 0 && !nobody {
 		for l := range due.members {
-			l.own.Add(some.count)
+			l.resyncs.Add(some.resyncs)
 			l.ownInitial.Add(some.initial)
+			l.own.Add(some.count)
 		}
 	}
 
@@ -78,12 +88,15 @@ func (p *Processor) appendLocked(batch []Notification) (toAll, toDue bool) {
 }
 
 // tally counts notifications for the same addressees.
-type tally struct{ count, initial uint64 }
+type tally struct{ count, initial, resyncs uint64 }
 
 func (t *tally) add(n *Notification) {
 	t.count++
 	if n.Initial {
 		t.initial++
+	}
+	if n.Cause == inspect.CauseResync {
+		t.resyncs++
 	}
 }
 

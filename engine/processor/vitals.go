@@ -84,7 +84,7 @@ func (g *ledger) fill(v *inspect.ListenerVitals, l *Listener, now time.Time, at 
 	v.Delivered = done
 	v.Pending = addressed - done - v.Conflated
 	v.Rate = g.rate.Sample(now, done)
-	v.ArrivalRate = g.arrivals.Sample(now, addressed)
+	v.ArrivalRate, v.ChangeRate = g.arrivedLocked(l, now, addressed)
 	v.Time, v.Spread = g.time.Summary(), g.time.Spread()
 	v.Causes = g.causes
 	v.ResyncSeen, v.LastRound = g.roundGap, g.lastRoundLocked(l.p.beganUnix)
@@ -124,5 +124,5 @@ func (l *Listener) sample(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rate.Sample(now, l.delivered.Load())
-	g.arrivals.Sample(now, l.addressed())
+	g.arrivedLocked(l, now, l.addressed())
 }

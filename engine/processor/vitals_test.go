@@ -306,3 +306,40 @@ func TestTheCallsOfAHandlerAreSpreadOverBands(t *testing.T) {
 		stop()
 	})
 }
+
+func TestRoundsAndTheInitialListAreNoChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{})
+		var due, h recorder
+		add(t, p, &due, ListenerOptions{Name: "due", ResyncAsked: 10 * time.Second, ResyncGranted: 10 * time.Second, Now: time.Now()})
+		add(t, p, &h, ListenerOptions{Name: "h"})
+		stop := run(t, p)
+		names := make([]string, 100)
+		for i := range names {
+			names[i] = fmt.Sprint(i)
+		}
+		initial := added(names...)
+		for i := range initial {
+			initial[i].Initial = true
+		}
+		p.Publish(initial)
+		for second := range 60 {
+			time.Sleep(time.Second)
+			p.Publish(added("a", "b"))
+			synctest.Wait()
+			if p.ShouldResync(time.Now()) {
+				p.Publish(resynced(names...))
+			}
+			p.Sample(time.Now())
+			for _, name := range []string{"due", "h"} {
+				if v := vitalsOf(t, p, name); v.ChangeRate < 1.99 || v.ChangeRate > 2.01 {
+					t.Fatalf("after %ds: %s has %v changes a second, want 2", second+1, name, v.ChangeRate)
+				}
+			}
+		}
+		if v := vitalsOf(t, p, "due"); v.Causes.Resync < 500 {
+			t.Errorf("%d resyncs, want five rounds or more", v.Causes.Resync)
+		}
+		stop()
+	})
+}

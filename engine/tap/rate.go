@@ -1,12 +1,14 @@
 package tap
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
 
 const (
-	// rateForgets is the time constant of the moving average.
+	// rateForgets is the time constant of the moving average, unless a Rate has
+	// its own.
 	rateForgets = 5 * time.Second
 	// rateMin is the shortest interval over which a rate is measured; readers
 	// that come sooner get the last answer.
@@ -17,6 +19,9 @@ const (
 // moving average with a time constant of five seconds. The zero value is ready.
 // Not safe for concurrent use.
 type Rate struct {
+	// Forgets is the time constant, if it is not 0. It does not change.
+	Forgets time.Duration
+
 	value float64
 	total uint64
 	at    time.Time
@@ -38,11 +43,10 @@ func (r *Rate) Sample(now time.Time, total uint64) float64 {
 	if dt < rateMin {
 		return r.value
 	}
+	forgets := cmp.Or(r.Forgets, rateForgets)
 	r.warm += dt
-	weight := max(1-math.Exp(-dt.Seconds()/rateForgets.Seconds()), dt.Seconds()/r.warm.Seconds())
-	if r.warm > 10*rateForgets {
-		r.warm = 10 * rateForgets
-	}
+	weight := max(1-math.Exp(-dt.Seconds()/forgets.Seconds()), dt.Seconds()/r.warm.Seconds())
+	r.warm = min(r.warm, 10*forgets)
 	current := float64(total-r.total) / dt.Seconds()
 	r.value += weight * (current - r.value)
 	if r.value < 0.005 {
