@@ -60,7 +60,7 @@ type orders struct {
 // are those of Page, and list's.
 //
 // A thousand keys take less than a millisecond and are put in order every time. A
-// million take more than a second, and are the keys of then until ten times as
+// million take some seconds, and are the keys of then until ten times as
 // long has passed: a tenth of a core is the most it costs.
 func (j *Journal) Members(ctx context.Context, of string, q inspect.Query, list func() ([]string, error)) (Window, error) {
 	o, ok := orderOf(q.Sort)
