@@ -27,8 +27,8 @@ const (
 	risingShare = 0.8
 	// noticeable is how far behind a handler has to be for its backlog to matter.
 	noticeable = time.Second
-	// farBehind is when what a handler is told is history.
-	farBehind = time.Minute
+	// longBehind is when what a handler is told is history.
+	longBehind = time.Minute
 	// backlogEnds is the share of what a handler can work off below which what
 	// arrives is no more than that again.
 	backlogEnds = 0.9
@@ -141,22 +141,64 @@ func (w *Watcher) growingBacklog(s *inspect.Snapshot) (found []Finding) {
 			Place:    PlaceHandlers,
 			Subject:  l.Name,
 			Title:    "Handler " + clean(l.Name) + " is given more than it can work off, and falls further behind.",
+			past:     "Handler " + clean(l.Name) + " was given more than it could work off, and fell behind.",
+			passing:  []string{prediction(&o)},
 			Evidence: []string{
 				"arriving " + arriving(&o) + ", handled " + perSecond(o.Handles) + " at most",
 				"pending " + count(g.from.pending) + " → " + count(l.Pending) + " in " + short(s.At.Sub(g.from.at)) + ", behind " + short(l.Behind),
-				prediction(&o),
 				timePerCall(l),
 				causes(l),
 			},
 			Next:  "Do less in the handler: put the key on a work queue and return. Slow work, requests above all, belongs to the queue's workers.",
 			Since: g.from.at,
 		}
-		if l.Behind >= farBehind {
+		if l.Behind >= longBehind {
 			f.Severity = Error
 		}
 		found = append(found, f)
 	}
 	return found
+}
+
+// farBehind reports handlers that are told of everything late, whether they fall
+// further behind or not: after a pause, a relist, or while they can do no more
+// than arrives. Half of that is not far any more.
+func (w *Watcher) farBehind(s *inspect.Snapshot) (found []Finding) {
+	for i := range s.Listeners {
+		l := &s.Listeners[i]
+		least := longBehind
+		if w.goesOn(FarBehind, l.Name) {
+			least /= 2
+		}
+		if l.Explorer || !l.Synced || l.Behind < least || w.has(HandlerStuck, l.Name) || w.has(GrowingBacklog, l.Name) || w.storms(l) {
+			continue
+		}
+		o := l.Outlook(s.Store.Objects)
+		f := Finding{
+			Severity: Warning,
+			Place:    PlaceHandlers,
+			Subject:  l.Name,
+			Title:    "Handler " + clean(l.Name) + " is told of everything " + short(l.Behind) + " late.",
+			past:     "Handler " + clean(l.Name) + " was told of everything a minute late, or later.",
+			Evidence: []string{count(l.Pending) + " pending, behind " + short(l.Behind), timePerCall(l), causes(l)},
+			passing:  []string{"arriving " + arriving(&o) + ", handled " + perSecond(o.Handles) + " at most: " + catchesUp(&o)},
+			Next:     "Do less in the handler, or let several workers do it: put the key on a work queue and return. What the cache has is newer than what the handler was told.",
+			Since:    s.At.Add(-l.Behind),
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// catchesUp says when nothing waits any more.
+func catchesUp(o *inspect.Outlook) string {
+	switch in, ever := o.CaughtUp(); {
+	case ever:
+		return "caught up in " + short(in)
+	case o.Loses():
+		return "at this rate never caught up"
+	}
+	return "it can do no more"
 }
 
 // storms says whether a handler's backlog is a resync storm.

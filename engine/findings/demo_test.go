@@ -190,3 +190,23 @@ func snapshotOf(t *testing.T, p inspect.Process, name string) inspect.Snapshot {
 	}
 	return s
 }
+
+func TestAFightThatGoesOnIsNotOver(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			found := false
+			onDemo(t, demo.Options{Scenario: demo.HotKey, Seed: seed}, []string{"pods", "deployments", "replicasets", "nodes"}, 3*time.Minute, func(at time.Duration, _ inspect.Process, all []findings.Finding) {
+				for _, f := range all {
+					found = found || f.Rule == findings.HotKey
+					if f.Rule == findings.HotKey && !f.Ended.IsZero() && f.Ended.Equal(f.At.Add(time.Second)) {
+						t.Errorf("after %v: over, after %v: %s", at, f.Ended.Sub(f.Since), f.Title)
+					}
+				}
+			})
+			if !found {
+				t.Error("no hot key")
+			}
+		})
+	}
+}

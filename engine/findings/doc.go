@@ -25,9 +25,12 @@
 //	                    until part of a round has been seen
 //	growing-backlog     pending grows for 15s, not in one step, and more arrives
 //	                    than is worked off; an error when a minute behind
+//	far-behind          a handler a minute behind that is none of the above, and
+//	                    not being given the initial list; over below half of that
 //	handler-panics      a panic within the last 5m
 //	hot-key             1 update a second of which 95 % change nothing; or
-//	                    writers who take turns, every two seconds
+//	                    writers who take turns, every two seconds; over once it
+//	                    has been neither for 20s
 //	identity-changed    another UID under a key, told as an update
 //	quarantined         an object set aside within the last 10m
 //	undecodable         an event that could not be decoded within the last 10m

@@ -82,7 +82,7 @@ type Finding struct {
 	// if it is the informer itself.
 	Subject string `json:"subject,omitempty"`
 	Place   Place  `json:"place"`
-	// Title is the problem in one sentence.
+	// Title is the problem in one sentence, in the past tense once it is over.
 	Title string `json:"title"`
 	// Evidence are the numbers that show it, with units, as of At.
 	Evidence []string `json:"evidence"`
@@ -94,6 +94,11 @@ type Finding struct {
 	Since time.Time `json:"since"`
 	At    time.Time `json:"at"`
 	Ended time.Time `json:"ended,omitzero"`
+
+	// past is the title once it is over; without one, the title holds then, too.
+	// passing is evidence for as long as it goes on: what will happen if it does.
+	past    string
+	passing []string
 }
 
 // Compare orders findings: what goes on before what has ended, the severe before

@@ -75,6 +75,7 @@ func (w *Watcher) resyncStorm(s *inspect.Snapshot) (found []Finding) {
 			Place:    PlaceResync,
 			Subject:  l.Name,
 			Title:    "A resync takes handler " + clean(l.Name) + " longer than its period: it is never done, and real changes wait behind it.",
+			past:     "A resync took handler " + clean(l.Name) + " longer than its period, and real changes waited behind it.",
 			Evidence: []string{
 				"a round is " + counted(s.Store.Objects, "object", "objects") + " × " + short(seconds(1/l.BusyRate)) + " = " + short(o.Round) + ", the period " + short(l.ResyncGranted),
 				"period asked " + period(l.ResyncAsked) + ", granted " + period(l.ResyncGranted) + ", seen " + seen(l.ResyncSeen),
@@ -88,6 +89,7 @@ func (w *Watcher) resyncStorm(s *inspect.Snapshot) (found []Finding) {
 		}
 		if l.Causes.Resync == 0 || l.Causes.Resync < uint64(s.Store.Objects)/4 {
 			f.Severity = Info
+			f.past = "A resync would have taken handler " + clean(l.Name) + " longer than its period, if its calls took as long as others."
 			f.Title = "A resync will take handler " + clean(l.Name) + " longer than its period, if its calls take as long as others."
 		}
 		found = append(found, f)
@@ -107,6 +109,7 @@ func (w *Watcher) handlerStuck(s *inspect.Snapshot) (found []Finding) {
 			Place:    PlaceHandlers,
 			Subject:  l.Name,
 			Title:    "Handler " + clean(l.Name) + " has not returned for " + short(l.InHandler) + ".",
+			past:     "Handler " + clean(l.Name) + " did not return for " + short(l.InHandler) + " or longer.",
 			Evidence: []string{
 				"it was called with " + clean(l.CurrentKey),
 				timePerCall(l),
@@ -163,7 +166,24 @@ func timePerCall(l *inspect.ListenerVitals) string {
 // causes says what a handler is mostly called for.
 func causes(l *inspect.ListenerVitals) string {
 	cause, n := l.Causes.Largest()
-	return "mostly called for " + cause.String() + ": " + percent(n, l.Causes.Total()) + " of " + counted(l.Causes.Total(), "call", "calls")
+	return "called mostly " + because(cause) + ": " + percent(n, l.Causes.Total()) + " of " + counted(l.Causes.Total(), "call", "calls")
+}
+
+// because says what a handler was called for.
+func because(c inspect.Cause) string {
+	switch c {
+	case inspect.CauseInitial:
+		return "with the initial list"
+	case inspect.CauseLateJoin:
+		return "with what was there when it was added"
+	case inspect.CauseRelist, inspect.CauseRelistChanged:
+		return "with what a relist found changed"
+	case inspect.CauseRelistUnchanged:
+		return "with what a relist brought again"
+	case inspect.CauseResync:
+		return "by resyncs"
+	}
+	return "with what the watch brought"
 }
 
 // seen writes the distance of two rounds, if there have been two.

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -30,13 +31,15 @@ func TestAHandlerThatLosesIsAGrowingBacklog(t *testing.T) {
 	p.none() // not yet long enough
 	p.pass(5*time.Second, load(120, 50))
 	f := p.has(Warning, GrowingBacklog, "audit",
-		"arriving 120/s, handled 50/s at most", "in 10m, if this goes on: 43,190 pending", "mostly called for watch")
+		"arriving 120/s, handled 50/s at most", "in 10m, if this goes on: 43,190 pending", "called mostly with what the watch brought")
 	if f.Place != PlaceHandlers {
 		t.Errorf("seen at %s", f.Place)
 	}
 	p.pass(40*time.Second, load(120, 50))
 	p.has(Error, GrowingBacklog, "audit") // behind by more than a minute
 	p.pass(growsFor+2*time.Second, load(10, 50))
+	p.has(Warning, FarBehind, "audit", "arriving 10/s, handled 50/s at most: caught up in")
+	p.pass(time.Minute, load(10, 50))
 	p.none()
 }
 
@@ -52,6 +55,8 @@ func TestWhatIsNoGrowingBacklog(t *testing.T) {
 		"the initial list arrives": func(s *inspect.Snapshot) {
 			load(120, 50)(s)
 			s.Listeners[0].InitialTotal += 100
+			s.Listeners[0].Synced = false
+			s.Listeners[0].InitialDelivered = s.Listeners[0].InitialTotal
 		},
 		"it is hardly behind": func(s *inspect.Snapshot) {
 			load(1001, 1000)(s)
@@ -83,7 +88,7 @@ func TestAResyncThatCannotBeDoneInTimeIsAStorm(t *testing.T) {
 
 	l.Causes.Resync = 1000
 	p.pass(time.Second, nil)
-	f := p.has(Warning, ResyncStorm, "audit", "never done", "period asked 2.0s, granted 2.0s, seen not yet", "resync is 17 %")
+	f := p.has(Warning, ResyncStorm, "audit", "never done", "period asked 2.0s, granted 2.0s, seen not yet", "resync is 17%")
 	if f.Place != PlaceResync {
 		t.Errorf("seen at %s", f.Place)
 	}
@@ -171,4 +176,49 @@ func TestAHandlerWaitsForItsInitialList(t *testing.T) {
 	p.s.Listeners[1].Synced = true
 	p.pass(time.Second, nil)
 	p.none()
+}
+
+func TestAHandlerThatIsFarBehindAndDoesNotLose(t *testing.T) {
+	p := healthy(t)
+	l := p.handler()
+	l.Pending, l.ChangeRate, l.BusyRate = 647, 2, 7
+	l.Behind = longBehind - time.Millisecond
+	p.pass(time.Second, nil)
+	p.none()
+	l.Behind = 84 * time.Second
+	p.pass(time.Second, nil)
+	p.has(Warning, FarBehind, "audit", "told of everything 1m24s late", "647 pending", "arriving 2.0/s, handled 7.0/s at most: caught up in 2m09s")
+	l.Behind = longBehind / 2
+	p.pass(time.Second, nil)
+	p.has(Warning, FarBehind, "audit")
+	l.Behind--
+	p.pass(time.Second, nil)
+	p.none()
+
+	l.Behind, l.Synced, l.InitialTotal = 2*longBehind, false, l.InitialDelivered // the initial list comes once
+	p.pass(time.Second, nil)
+	p.none()
+}
+
+func TestWhatIsOverIsToldInThePast(t *testing.T) {
+	p := healthy(t)
+	late := p.s.Listeners[0]
+	late.Name, late.Synced, late.InitialDelivered, late.InitialTotal, late.BusyRate = "late", false, 10, 1000, 10
+	p.s.Listeners = append(p.s.Listeners, late)
+	p.pass(initialSlow+time.Second, nil)
+	p.has(Info, NotSynced, "late", "is still being given", "10 of 1,000 objects so far", "takes about 1m39s more")
+	p.s.Listeners[1].Synced = true
+	p.pass(time.Second, nil)
+	all := p.w.Findings()
+	if len(all) != 1 || all[0].Ended.IsZero() {
+		t.Fatalf("found %s", dump(all))
+	}
+	for _, wrong := range []string{"is still", "more", "so far"} {
+		if said := all[0].Title + strings.Join(all[0].Evidence, " "); strings.Contains(said, wrong) {
+			t.Errorf("over, and says %q: %s", wrong, said)
+		}
+	}
+	if !strings.Contains(all[0].Title, "was given the last of the initial list") {
+		t.Errorf("title %q", all[0].Title)
+	}
 }

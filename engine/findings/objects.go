@@ -26,6 +26,10 @@ const (
 	fightUpdates = 20
 	// hotEnds is the share of a rate below which a hot key has cooled down.
 	hotEnds = 0.5
+	// coolsFor is how long a key has to be neither before it has cooled down. Two
+	// that fight do not always take turns: one of them writes twice in a row, or a
+	// third one in between.
+	coolsFor = 20 * time.Second
 	// maxHot bounds how many keys are reported.
 	maxHot = 8
 )
@@ -48,10 +52,23 @@ func (w *Watcher) hotKey(s *inspect.Snapshot) (found []Finding) {
 		default:
 			continue
 		}
-		f.Severity, f.Place, f.Subject = Warning, PlaceStore, h.Key
+		f.Severity, f.Place, f.Subject, f.At = Warning, PlaceStore, h.Key, s.At
 		found = append(found, f)
 	}
-	return found
+	w.hot = stillHot(w.hot, found, s.At)
+	return slices.Clone(w.hot)
+}
+
+// stillHot returns what is hot now, and what was a moment ago, as it was then.
+func stillHot(was, found []Finding, now time.Time) []Finding {
+	all := slices.Clone(found)
+	for _, f := range was {
+		known := slices.ContainsFunc(found, func(o Finding) bool { return o.Subject == f.Subject })
+		if !known && now.Sub(f.At) < coolsFor && len(all) < 2*maxHot {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // rivals counts, by key, how often a writer was one of the last two when looked
@@ -99,8 +116,9 @@ func fight(h *inspect.HotKey, writers []string) Finding {
 	a, b := min(writers[0], writers[1]), max(writers[0], writers[1]) // whoever was last, it is the same fight
 	f := Finding{
 		Title: "Two writers take turns at " + clean(h.Key) + ": " + a + " and " + b + ".",
+		past:  "Two writers took turns at " + clean(h.Key) + ": " + a + " and " + b + ".",
 		Evidence: []string{
-			a + "↔" + b + " on " + clean(h.Paths[0]) + ", " + hertz(h.Rate),
+			a + "↔" + b + " on " + clean(h.Paths[0]) + ", " + perSecond(h.Rate),
 			"each of the last " + counted(h.Turns+1, "version", "versions") + " came from another one than the version before",
 			updates(h),
 		},
@@ -118,8 +136,9 @@ func fight(h *inspect.HotKey, writers []string) Finding {
 func noOps(h *inspect.HotKey) Finding {
 	f := Finding{
 		Title: "Key " + clean(h.Key) + " is updated all the time, and nothing in it changes.",
+		past:  "Key " + clean(h.Key) + " was updated all the time, and nothing in it changed.",
 		Evidence: []string{
-			percent(h.NoOps, h.Compared) + " of " + counted(h.Compared, "update", "updates") + " changed nothing but resource version, managed fields and times, " + hertz(h.Rate),
+			percent(h.NoOps, h.Compared) + " of " + counted(h.Compared, "update", "updates") + " changed nothing but resource version, managed fields and times, " + perSecond(h.Rate),
 			updates(h),
 		},
 		Next: "Find the writer: it most likely wakes itself by its own write. It should compare before it writes, and its handler should leave updates alone in which nothing has changed.",
@@ -135,7 +154,7 @@ func noOps(h *inspect.HotKey) Finding {
 }
 
 func updates(h *inspect.HotKey) string {
-	return counted(h.Updates, "update", "updates") + " since the explorer looks"
+	return counted(h.Updates, "update", "updates") + " seen"
 }
 
 func paths(all []string) string {
@@ -202,6 +221,7 @@ func (w *Watcher) quarantined(s *inspect.Snapshot) (found []Finding) {
 			Place:    PlaceStore,
 			Subject:  q.Key,
 			Title:    "The cache does not have the newest " + clean(name) + ": it was set aside.",
+			past:     "The cache did not have the newest " + clean(name) + ": it was set aside.",
 			Evidence: []string{
 				"it failed at " + clean(q.Stage) + ", " + counted(q.Times, "time", "times") + ", the last " + short(s.At.Sub(q.At)) + " ago",
 				"because: " + firstLine(q.Error),
@@ -273,6 +293,7 @@ func (w *Watcher) indexErrors(s *inspect.Snapshot) (found []Finding) {
 			Place:    PlaceIndices,
 			Subject:  x.Name,
 			Title:    "Look-ups in the index " + clean(x.Name) + " miss objects: its function fails on them.",
+			past:     "Look-ups in the index " + clean(x.Name) + " missed objects: its function failed on them.",
 			Evidence: []string{
 				counted(x.Errors, "object is", "objects are") + " in the cache and not in this index, of " + count(s.Store.Objects),
 				last,

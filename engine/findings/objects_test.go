@@ -26,7 +26,7 @@ func TestAKeyThatIsUpdatedForNothing(t *testing.T) {
 	}
 	p.s.Hot = []inspect.HotKey{hot}
 	p.pass(time.Second, nil)
-	f := p.has(Warning, HotKey, "ns/a", "100 % of 100 updates changed nothing", "8.0 Hz", "written by operator", "480 updates")
+	f := p.has(Warning, HotKey, "ns/a", "100% of 100 updates changed nothing", "8.0/s", "written by operator", "480 updates")
 	if f.Place != PlaceStore {
 		t.Errorf("seen at %s", f.Place)
 	}
@@ -34,6 +34,8 @@ func TestAKeyThatIsUpdatedForNothing(t *testing.T) {
 	p.pass(time.Second, nil)
 	p.has(Warning, HotKey, "ns/a")
 	p.s.Hot[0].Rate = noOpRate*hotEnds - 0.01
+	p.pass(coolsFor-time.Second, nil)
+	p.has(Warning, HotKey, "ns/a")
 	p.pass(time.Second, nil)
 	p.none()
 }
@@ -61,12 +63,18 @@ func TestTwoWritersWhoTakeTurns(t *testing.T) {
 	}
 	p.s.Hot = []inspect.HotKey{hot}
 	p.pass(time.Second, nil)
-	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas, 1.9 Hz", "Two writers take turns", "each of the last 10 versions")
+	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas, 1.9/s", "Two writers take turns", "each of the last 10 versions")
 	p.s.Hot[0].Writers = []string{"kubelet", "keda", "argocd"} // one of its owners, in between
 	p.pass(time.Second, nil)
 	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas", "written by kubelet, too")
-	p.s.Hot = nil
+	p.s.Hot[0].Turns = 1 // one of them wrote twice in a row
+	p.pass(coolsFor-time.Second, nil)
+	p.has(Warning, HotKey, "ns/web", "each of the last 10 versions")
+	p.s.Hot[0].Turns = fightTurns
 	p.pass(time.Second, nil)
+	p.has(Warning, HotKey, "ns/web", "each of the last 7 versions")
+	p.s.Hot = nil
+	p.pass(coolsFor, nil)
 	p.none()
 }
 

@@ -60,6 +60,7 @@ func (w *Watcher) notSynced(s *inspect.Snapshot) []Finding {
 		Place:    PlacePipeline,
 		Since:    s.At.Add(-still),
 		Title:    "The initial list of " + what(s) + " does not get on.",
+		past:     "The initial list of " + what(s) + " did not get on for a while.",
 		Evidence: []string{"reflector " + s.Reflector.Phase.String() + ", " + received(s) + ", nothing new for " + short(still)},
 		Next:     "Look at the open request: a server that is slow to list, or a connection that hangs. HasSynced is false until the list is in the cache.",
 	}
@@ -69,6 +70,7 @@ func (w *Watcher) notSynced(s *inspect.Snapshot) []Finding {
 	if s.Queue.Gate.Mode == inspect.GatePaused {
 		f.Severity = Info
 		f.Title = "The initial list of " + what(s) + " waits before a closed gate."
+		f.past = "The initial list of " + what(s) + " waited before a closed gate."
 		f.Next = "Resume: the gate was closed from here, and nothing reaches the cache before it opens."
 	}
 	if s.Queue.Objects > 0 {
@@ -99,6 +101,7 @@ func (w *Watcher) notStarted(s *inspect.Snapshot) []Finding {
 		Place:    PlacePipeline,
 		Since:    s.Informer.Created,
 		Title:    "The informer for " + what(s) + " was created and never started.",
+		past:     "The informer for " + what(s) + " was started long after it was created.",
 		Evidence: withText([]string{"created " + short(age) + " ago"}, waiting(s)),
 		Next:     "Run it, or start its factory once more: a factory's Start runs the informers that were asked for before, and no later ones.",
 	}
@@ -131,11 +134,13 @@ func (w *Watcher) handlersNotSynced(s *inspect.Snapshot) (found []Finding) {
 			Subject:  l.Name,
 			Since:    since,
 			Title:    "Handler " + clean(l.Name) + " is still being given the initial list: the informer has synced, this handler has not.",
-			Evidence: []string{count(l.InitialDelivered) + " of " + counted(l.InitialTotal, "object", "objects") + " so far", timePerCall(l)},
+			past:     "Handler " + clean(l.Name) + " was given the last of the initial list long after the informer had synced.",
+			Evidence: []string{timePerCall(l)},
+			passing:  []string{count(l.InitialDelivered) + " of " + counted(l.InitialTotal, "object", "objects") + " so far"},
 			Next:     "Whoever needs to know that the handler has seen everything waits for its registration's HasSynced, not for the informer's.",
 		}
 		if left := l.InitialTotal - l.InitialDelivered; l.BusyRate > 0 {
-			f.Evidence = append(f.Evidence, "at "+perSecond(l.BusyRate)+" it takes about "+short(seconds(float64(left)/l.BusyRate))+" more")
+			f.passing = append(f.passing, "at "+perSecond(l.BusyRate)+" it takes about "+short(seconds(float64(left)/l.BusyRate))+" more")
 		}
 		found = append(found, f)
 	}
@@ -178,6 +183,7 @@ func (w *Watcher) gatePaused(s *inspect.Snapshot) []Finding {
 		Place:    PlaceQueue,
 		Since:    w.paused.since,
 		Title:    "The gate is closed, and the queue grows.",
+		past:     "The gate was closed, and the queue grew.",
 		Evidence: []string{
 			"closed for " + short(closed) + ": the queue went from " + count(w.paused.deltas) + " to " + counted(q.Deltas, "delta", "deltas") + ", the oldest " + short(q.Age) + " old",
 		},

@@ -58,14 +58,18 @@ func (w *Watcher) failingSince(s *inspect.Snapshot) (since time.Time, last inspe
 	return since, last
 }
 
-// attempts says how many have failed and when the next one is.
+// attempts says how many have failed.
 func attempts(s *inspect.Snapshot) string {
 	r := &s.Reflector
-	text := counted(r.Failures, "attempt has", "attempts have") + " failed in a row"
-	if in := r.NextAttempt.Sub(s.At); r.Phase == inspect.PhaseBackingOff && in > 0 {
-		text += ", the next is in " + short(in)
+	return counted(r.Failures, "attempt", "attempts") + " failed in a row"
+}
+
+// next says when the next attempt is.
+func next(s *inspect.Snapshot) []string {
+	if in := s.Reflector.NextAttempt.Sub(s.At); s.Reflector.Phase == inspect.PhaseBackingOff && in > 0 {
+		return []string{"the next attempt is in " + short(in)}
 	}
-	return text
+	return nil
 }
 
 // waiting says who waits for the informer's initial list; empty if nobody does.
@@ -115,6 +119,7 @@ func (w *Watcher) refused(s *inspect.Snapshot) Finding {
 		Place:    PlaceRequests,
 		Since:    since,
 		Evidence: []string{"the server: " + clean(s.Reflector.Error), attempts(s)},
+		passing:  next(s),
 	}
 }
 
@@ -125,8 +130,10 @@ func (w *Watcher) listForbidden(s *inspect.Snapshot) []Finding {
 	}
 	f := w.refused(s)
 	f.Title = "The server forbids to list " + what(s) + ", so the cache stays empty."
+	f.past = "The server forbade to list " + what(s) + ", and the cache stayed empty."
 	if s.Informer.Synced {
 		f.Title = "The server forbids to list " + what(s) + ", so the cache stays as it was."
+		f.past = "The server forbade to list " + what(s) + ", and the cache stayed as it was."
 		f.Evidence = append(f.Evidence, "the cache answers with "+counted(s.Store.Objects, "object", "objects")+" as of rv "+clean(s.Store.ResourceVersion))
 	}
 	f.Evidence = withText(f.Evidence, waiting(s))
@@ -143,6 +150,7 @@ func (w *Watcher) watchForbidden(s *inspect.Snapshot) []Finding {
 	}
 	f := w.refused(s)
 	f.Title = "The list works and the watch is forbidden: the cache is synced, and nobody is told of changes."
+	f.past = "The list worked and the watch was forbidden: the cache was synced, and nobody was told of changes."
 	n, objects := 0, 0
 	for _, q := range w.requests.kept {
 		if listed(&q) && !q.Started.Before(f.Since) {
@@ -170,6 +178,7 @@ func (w *Watcher) endMarkerMissing(s *inspect.Snapshot) []Finding {
 	}
 	if silent := w.sync.still(s); s.Reflector.Phase == inspect.PhaseStreamingList && silent >= streamSilent {
 		f.Title = "The initial stream does not end: its end marker is missing."
+		f.past = "An initial stream did not end: its end marker was missing for long, or for ever."
 		f.Since = s.At.Add(-silent)
 		f.Evidence = withText([]string{
 			counted(s.Reflector.Received, "object", "objects") + " received, and nothing for " + short(silent),
@@ -221,7 +230,8 @@ func (w *Watcher) requestsFailing(s *inspect.Snapshot) []Finding {
 		Severity: Warning,
 		Place:    PlaceRequests,
 		Since:    since,
-		Evidence: []string{clean(r.Error), attempts(s) + ", for " + short(lasting)},
+		Evidence: []string{clean(r.Error), attempts(s) + ", over " + short(lasting)},
+		passing:  next(s),
 	}
 	if lasting >= failingError {
 		f.Severity = Error
@@ -231,6 +241,7 @@ func (w *Watcher) requestsFailing(s *inspect.Snapshot) []Finding {
 	} else {
 		f.Evidence = withText(f.Evidence, waiting(s))
 	}
+	f.past = "Requests for " + what(s) + " failed again and again."
 	f.Title, f.Next = failure(s, last.Code)
 	return []Finding{f}
 }

@@ -184,6 +184,7 @@ func (w *Watcher) expired(s *inspect.Snapshot) []Finding {
 	if n > 1 {
 		f.Severity = Warning
 		f.Title = "Watches expire (410) as soon as they begin: a list is too old when it arrives."
+		f.past = "Watches expired (410) as soon as they began: lists were too old when they arrived."
 		f.Next = "Compare how long a list takes with how long the server remembers: make it smaller (a selector, metadata only, paging), or give the server a longer history. With several API servers, see whether one of them lags."
 		f.Evidence = append(f.Evidence, counted(n, "time", "times")+" in "+short(s.At.Sub(e.first.Ended))+", "+
 			count(e.sameVersion)+" of them from this version")
@@ -206,7 +207,7 @@ func (w *Watcher) expired(s *inspect.Snapshot) []Finding {
 func begun(r *inspect.Request) string {
 	switch {
 	case r.Verb == inspect.VerbWatchList:
-		return "the watch that an initial stream went on as"
+		return "WATCHLIST"
 	case r.ResourceVersion == "":
 		return "WATCH from no rv"
 	}
@@ -252,9 +253,10 @@ func (w *Watcher) relistLoop(s *inspect.Snapshot) []Finding {
 		Severity: Warning,
 		Place:    PlaceRequests,
 		Since:    first,
-		Title:    "Everything is listed again and again.",
+		Title:    "Everything is listed again and again: relists follow one another.",
+		past:     "Everything was listed again and again: relists followed one another.",
 		Evidence: []string{
-			counted(n, "list", "lists") + " after a lost watch in " + short(s.At.Sub(first)) + ", of about " + counted(s.Store.Objects, "object", "objects") + " each",
+			counted(n, "relist", "relists") + " after lost watches in " + short(s.At.Sub(first)) + ", of about " + counted(s.Store.Objects, "object", "objects") + " each",
 			"the watches before them: " + tally(why),
 		},
 		Next: "See on the Requests page how the watches end. Each list costs the server and the network all objects, and every handler is told of those that changed, or of all.",
@@ -343,6 +345,7 @@ func (w *Watcher) shortWatches(s *inspect.Snapshot) []Finding {
 		Place:    PlaceRequests,
 		Since:    row[len(row)-1].Ended,
 		Title:    title,
+		past:     strings.Replace(title, " are ", " were ", 1),
 		Evidence: evidence,
 		Next:     "Look for an idle timeout between here and the server: a load balancer, a proxy, a service mesh. Nothing is lost as long as the next watch begins where the last one ended.",
 	}}

@@ -84,7 +84,7 @@ func TestAnInitialStreamThatBecameAWatchMayExpire(t *testing.T) {
 	p.request(inspect.Request{Verb: inspect.VerbWatchList, Started: p.s.At, Outcome: inspect.OutcomeOK, Returned: "20", Items: 1000, Next: "watch"})
 	p.pass(time.Minute, nil)
 	p.expire()
-	p.has(Info, Expired, "", "the watch that an initial stream went on as ended with 410")
+	p.has(Info, Expired, "", "WATCHLIST ended with 410")
 }
 
 func TestThreeListsInFiveMinutesAreALoop(t *testing.T) {
@@ -101,7 +101,7 @@ func TestThreeListsInFiveMinutesAreALoop(t *testing.T) {
 	lose(time.Minute)
 	p.none()
 	lose(time.Minute)
-	p.has(Warning, RelistLoop, "", "3 lists after a lost watch", "of about 1,000 objects each", "3 failed with 500")
+	p.has(Warning, RelistLoop, "", "3 relists after lost watches", "of about 1,000 objects each", "3 failed with 500")
 	p.pass(relistWindow-3*time.Minute, nil)
 	p.has(Warning, RelistLoop, "")
 	p.pass(time.Minute, nil)
@@ -199,7 +199,7 @@ func TestAListThatIsForbidden(t *testing.T) {
 	p.tryList()
 	p.refuse(opList, 403, reasonForbidden)
 	began := p.requests[0].Ended
-	p.has(Warning, ListForbidden, "", "forbids to list pods", "1 attempt has failed in a row, the next is in 3.0s", "waiting for it: audit", "list pods: no")
+	p.has(Warning, ListForbidden, "", "forbids to list pods", "1 attempt failed in a row", "the next attempt is in 3.0s", "waiting for it: audit", "list pods: no")
 	p.tryList()
 	p.refuse(opList, 403, reasonForbidden)
 	if f := p.has(Error, ListForbidden, "", "2 attempts"); !f.Since.Equal(began) {
@@ -243,7 +243,7 @@ func TestRequestsThatFail(t *testing.T) {
 				p.watch("20")
 				p.refuse(opWatch, code, "")
 			}
-			p.has(Error, RequestsFailing, "", want, "watch pods: no", "3 attempts have failed", "the cache answers with 1,000 objects as of rv 100")
+			p.has(Error, RequestsFailing, "", want, "watch pods: no", "3 attempts failed", "the cache answers with 1,000 objects as of rv 100")
 			p.watch("30")
 			p.recover()
 			p.none()

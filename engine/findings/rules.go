@@ -16,6 +16,7 @@ const (
 	RelistLoop       = "relist-loop"
 	ShortWatches     = "short-watches"
 	EndMarkerMissing = "end-marker-missing"
+	FarBehind        = "far-behind"
 	HotKey           = "hot-key"
 	IdentityChanged  = "identity-changed"
 	Quarantined      = "quarantined"
@@ -54,6 +55,7 @@ func rules() []rule {
 		{Rule{NotSynced, "informers and handlers that wait for the initial list"}, (*Watcher).notSynced},
 		{Rule{ResyncStorm, "a resync that takes longer than its period"}, (*Watcher).resyncStorm},
 		{Rule{GrowingBacklog, "a handler given more than it can work off"}, (*Watcher).growingBacklog},
+		{Rule{FarBehind, "a handler that is told everything late"}, (*Watcher).farBehind},
 		{Rule{HandlerPanics, "a handler that panics"}, (*Watcher).handlerPanics},
 		{Rule{HotKey, "a key that changes for nothing, or back and forth"}, (*Watcher).hotKey},
 		{Rule{IdentityChanged, "an object that took another's name unnoticed"}, (*Watcher).identityChanged},

@@ -28,6 +28,8 @@ type Watcher struct {
 	sync     progress
 	paused   pauseMemory
 	rivals   rivals
+	// hot is what hotKey found, each as of when it was hot last.
+	hot []Finding
 	// relistsFrom is when another rule last explained why lists follow one
 	// another: those up to then do not count again.
 	relistsFrom time.Time
@@ -61,8 +63,12 @@ func (w *Watcher) Observe(s inspect.Snapshot, requests []inspect.Request) {
 		for _, f := range r.look(w, &s) {
 			f.Rule, f.Informer, f.At = r.Name, clean(s.Informer.Name), s.At
 			f.Subject, f.Title, f.Next = clean(f.Subject), clean(f.Title), clean(f.Next)
+			f.past = clean(f.past)
 			for i, text := range f.Evidence {
 				f.Evidence[i] = clean(text)
+			}
+			for i, text := range f.passing {
+				f.passing[i] = clean(text)
 			}
 			id := identity{r.Name, f.Subject}
 			present[id] = true
@@ -91,7 +97,10 @@ func (w *Watcher) end(present map[identity]bool) {
 		switch {
 		case present[id]:
 		case f.Ended.IsZero():
-			f.Ended = w.at
+			f.Ended, f.passing = w.at, nil
+			if f.past != "" {
+				f.Title = f.past
+			}
 		case w.at.Sub(f.Ended) > lingers:
 			delete(w.found, id)
 		}
@@ -119,7 +128,8 @@ func (w *Watcher) Findings() []Finding {
 	all := make([]Finding, 0, len(w.found))
 	for _, f := range w.found {
 		c := *f
-		c.Evidence = slices.Clone(f.Evidence)
+		c.Evidence = slices.Concat(f.Evidence, f.passing)
+		c.past, c.passing = "", nil
 		all = append(all, c)
 	}
 	slices.SortFunc(all, Compare)

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
@@ -250,7 +251,7 @@ func TestSeveritiesAreWrittenAsTheyAreRead(t *testing.T) {
 	if err := json.Unmarshal(text, &out); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(in, out); diff != "" || strings.Contains(string(text), "ended") {
+	if diff := cmp.Diff(in, out, cmpopts.IgnoreUnexported(Finding{})); diff != "" || strings.Contains(string(text), "ended") {
 		t.Errorf("%s\n%s", text, diff)
 	}
 }

@@ -121,9 +121,9 @@ func between(low, high time.Duration) string {
 // percent writes part of whole.
 func percent[N integer](part, whole N) string {
 	if whole == 0 {
-		return "0 %"
+		return "0%"
 	}
-	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
+	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
 }
 
 // seconds is a number of seconds as a duration, as long as one goes.
@@ -141,6 +141,3 @@ func enumerate(words []string, most int) string {
 	}
 	return strings.Join(words, ", ")
 }
-
-// hertz writes how often something happens.
-func hertz(rate float64) string { return strconv.FormatFloat(rate, 'f', 1, 64) + " Hz" }
