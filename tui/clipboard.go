@@ -186,6 +186,37 @@ func (p *resyncScreen) copied() (what, text string) {
 	return row.Name, row.Name
 }
 
+// copied returns a finding as one tells it to somebody else.
+func (p *findingsScreen) copied() (what, text string) {
+	f, ok := p.rows.selected()
+	if !ok {
+		return "", ""
+	}
+	var b strings.Builder
+	b.WriteString(f.Severity.String() + ": " + f.Rule + ", informer " + clean(f.Informer) + "\n" + clean(f.Title) + "\n")
+	for _, e := range f.Evidence {
+		b.WriteString("- " + clean(e) + "\n")
+	}
+	if f.Next != "" {
+		b.WriteString("next: " + clean(f.Next) + "\n")
+	}
+	return "the finding", b.String()
+}
+
+// copied returns all that is said of the selected request.
+func (p *requestsScreen) copied() (what, text string) {
+	r, ok := p.rows.selected()
+	if !ok {
+		return "", ""
+	}
+	const wide, long = 120, 40
+	lines := requestDetail(p.m.theme, p.m.snapshot(), &r, wide, long)
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(strings.TrimPrefix(ansi.Strip(l), blanks[:gutter]), " ")
+	}
+	return "the request", strings.Join(lines, "\n") + "\n"
+}
+
 func (p *queueScreen) copied() (what, text string) {
 	row, _ := p.rows.selected()
 	return row.Key, row.Key

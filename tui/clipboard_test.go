@@ -31,7 +31,10 @@ func TestWhatIsSelectedIsCopied(t *testing.T) {
 	if got := copied("5", "g"); got != "informeter" {
 		t.Errorf("copied %q", got)
 	}
-	if got := copied("7"); got != "" {
+	if got := copied("7"); !strings.HasPrefix(got, "WATCH no. 2   ● open — under way\nasked    rv 180411") || strings.Contains(got, " \n") {
+		t.Errorf("copied %q", got)
+	}
+	if got := copied("?"); got != "" {
 		t.Errorf("copied %q", got)
 	}
 	u.expect("nothing to copy here")
@@ -42,6 +45,24 @@ func TestWhatIsSelectedIsCopied(t *testing.T) {
 		t.Error("100,000 bytes were copied")
 	}
 	u.expect("too long for the clipboard of a terminal; ctrl+s saves it")
+}
+
+func TestAFindingIsCopiedAsOneTellsIt(t *testing.T) {
+	u := newUser(t, newFake(1).with(lonely).with(func(s *inspect.Snapshot) {
+		s.Indices[1].Errors, s.Indices[1].LastError = 1, "no \x1b[31msuch label"
+	}), 120, 40)
+	u.watch()
+	u.press("8")
+	_, cmd := u.m.Update(keyPress(t, "c"))
+	got := fmt.Sprint(cmd())
+	for _, want := range []string{"informer pods\n", "\n- ", "such label", "\nnext: "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in what is copied:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "\x1b") {
+		t.Errorf("what is copied would be obeyed where it is pasted: %q", got)
+	}
 }
 
 func TestSavingAsksBeforeItWritesOver(t *testing.T) {
