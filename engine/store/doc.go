@@ -33,6 +33,9 @@
 //     was filed under is remembered, never computed again. Unlike client-go,
 //     which asks the index function about the old object and so may leave the
 //     key in a bucket for ever.
+//   - If an Op of Apply is said to be Unchanged, its object has the version that
+//     the old one was stored with, whatever has become of that since. Unlike
+//     client-go, which asks the cached object.
 //   - If an index function fails or panics, the object is stored, that index
 //     leaves it out, and IndexVitals says so. Unlike client-go, which panics with
 //     its lock held and the object half indexed. Options.IndexFailure chooses.
@@ -53,7 +56,7 @@
 // O(indices). Buckets and BucketKeys sort once and then keep the order up to date
 // for as long as somebody looks (see view), so that a window of 100,000 costs
 // microseconds plus what has changed. Index functions are timed in one call of 64,
-// which costs two looks at the clock. An object takes 32 bytes and a slot of a
+// which costs two looks at the clock. An object takes 36 bytes and a slot of a
 // table (10 to 20), in every index 8 and 4 for each bucket it is in, besides the
 // buckets themselves.
 package store

@@ -25,6 +25,11 @@ func (x *Indexer) CheckInvariants() error {
 			return fmt.Errorf("no object at %d", pos)
 		}
 	}
+	for pos, m := range x.marks.list() {
+		if (m == unversioned) != (!hasVersion(*x.objects.at(uint32(pos)))) {
+			return fmt.Errorf("object %d has the mark %d", pos, m)
+		}
+	}
 	for _, o := range x.scratch[:cap(x.scratch)] {
 		if o.values != nil || o.err != nil {
 			return fmt.Errorf("scratch keeps %v", o)
@@ -37,7 +42,7 @@ func (x *Indexer) CheckInvariants() error {
 			}
 		}
 	}
-	if err := errors.Join(x.objects.check(), x.keys.check()); err != nil {
+	if err := errors.Join(x.objects.check(), x.keys.check(), x.marks.check()); err != nil {
 		return err
 	}
 	if !slices.IsSortedFunc(x.indices, func(a, b *index) int { return cmpString(a.name, b.name) }) {
@@ -52,6 +57,11 @@ func (x *Indexer) CheckInvariants() error {
 		}
 	}
 	return nil
+}
+
+func hasVersion(obj any) bool {
+	_, ok := versionOf(obj)
+	return ok
 }
 
 func cmpString(a, b string) int { return compareItems(item{text: a}, item{text: b}) }

@@ -29,10 +29,10 @@ func (x *Indexer) Replace(objs []any, rv string) error {
 	named := make([]bool, before)
 	for i := range ops {
 		op := &ops[i]
-		if pos, ok := x.positions.get(&x.keys, op.Key); ok && int(pos) < before {
+		if pos, ok := x.positionLocked(op); ok && int(pos) < before {
 			named[pos] = true
 		}
-		x.applyLocked(op, x.said(i))
+		x.applyLocked(op, x.said(i), false)
 	}
 	// From the back, so that what moves into a freed position stays anyway.
 	for pos := before - 1; pos >= 0; pos-- {

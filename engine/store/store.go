@@ -47,13 +47,18 @@ type Indexer struct {
 	// scratch takes what the index functions say about a batch. Guarded by
 	// writing; empty in between.
 	scratch []outcome
+	// steady says that no object has come or gone since ask looked for the keys
+	// of the batch. Guarded by writing.
+	steady bool
 
 	// mu guards everything below it; writers hold writing as well.
 	mu sync.RWMutex
-	// The object at pos is stored under the key at pos, and positions finds pos by key.
-	// There are no gaps: the last object moves into a position that is freed.
+	// The object at pos is stored under the key at pos, and positions finds pos by
+	// key. Its resource version when it was stored has that mark. There are no
+	// gaps: the last object moves into a position that is freed.
 	objects   array[any]
 	keys      array[string]
+	marks     array[mark]
 	positions table
 	// indices are in the order of their names.
 	indices []*index

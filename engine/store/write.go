@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -24,15 +22,22 @@ type Op struct {
 	// resync, there is nothing to do and no index function is asked.
 	Repeats bool
 
-	// Old is what was stored before, if Existed.
-	Old     any
+	// Existed says that something was stored before, which was Old.
 	Existed bool
-	// Unchanged says that Object has the resource version that Old had.
+	// Unchanged says that Object has the resource version that Old was stored
+	// with.
+	//
+	// Unlike client-go, which asks the cached object, it is not misled by those
+	// who write to that.
 	Unchanged bool
+	kept      bool // it repeats what is stored
+	Old       any
 	// Err says why nothing was written.
 	Err error
 
-	kept bool // it repeats what is stored
+	// hash is the key's. found is where ask has found the key, absent if nowhere.
+	// See positionLocked.
+	hash, found uint32
 }
 
 // errNoObject is why an Op without an object that is no Delete is refused.
@@ -59,9 +64,9 @@ func (x *Indexer) Apply(ops []Op) {
 	defer x.mu.Unlock()
 	for i := range ops {
 		op := &ops[i]
-		x.applyLocked(op, x.said(i))
+		rv, _ := x.applyLocked(op, x.said(i), true)
 		if op.Err == nil && !op.Unchanged {
-			x.advanceLocked(op.Object)
+			x.advanceLocked(rv)
 		}
 	}
 }
@@ -69,8 +74,8 @@ func (x *Indexer) Apply(ops []Op) {
 // keeps says whether the write repeats what is stored. Not if an index refused
 // the object, which may get in this time. writing is held.
 func (x *Indexer) keeps(op *Op) bool {
-	pos, exists := x.positions.get(&x.keys, op.Key)
-	if !exists || !identical(*x.objects.at(pos), op.Object) {
+	pos := op.found
+	if pos == absent || !identical(*x.objects.at(pos), op.Object) {
 		return false
 	}
 	for _, ix := range x.indices {
@@ -81,57 +86,77 @@ func (x *Indexer) keeps(op *Op) bool {
 	return true
 }
 
-// applyLocked makes one write.
-func (x *Indexer) applyLocked(op *Op, outcomes []outcome) {
+// positionLocked returns where the key of the write is. Where ask has found it,
+// as long as no object has come or gone since; else that is where to look first.
+func (x *Indexer) positionLocked(op *Op) (pos uint32, exists bool) {
+	pos = op.found
+	switch {
+	case x.steady:
+		return pos, pos != absent
+	case int(pos) < x.keys.n && *x.keys.at(pos) == op.Key: // absent is behind all
+		return pos, true
+	}
+	return x.positions.find(&x.keys, op.hash, op.Key)
+}
+
+// applyLocked makes one write and returns the resource version of its object,
+// false if that has none. remember says whether to mark it.
+func (x *Indexer) applyLocked(op *Op, outcomes []outcome, remember bool) (rv string, versioned bool) {
+	pos, exists := x.positionLocked(op)
+	op.Old, op.Existed, op.Unchanged, op.Err = nil, exists, false, nil
 	if op.kept {
-		op.Old, op.Existed, op.Err = op.Object, true, nil
-		if _, op.Unchanged = versionOf(op.Object); op.Unchanged {
+		op.Old = op.Object
+		if op.Unchanged = *x.marks.at(pos) != unversioned; op.Unchanged {
 			x.unchanged++
 		} else {
 			x.updated++
 		}
-		return
+		return "", false
 	}
-	hash := x.positions.hash(op.Key)
-	pos, exists := x.positions.find(&x.keys, hash, op.Key)
-	op.Old, op.Existed, op.Unchanged, op.Err = nil, exists, false, nil
 	if exists {
 		op.Key, op.Old = *x.keys.at(pos), *x.objects.at(pos)
 	}
+	rv, versioned = versionOf(op.Object)
 	switch {
 	case op.Delete:
 		if exists {
-			x.removeLocked(pos, hash)
+			x.removeLocked(pos, op.hash)
 			x.deleted++
 		}
-		return
 	case op.Object == nil:
 		op.Err = errNoObject
-		return
-	case !exists:
-		x.added++
-	case sameVersion(op.Old, op.Object):
-		op.Unchanged = true
-		x.unchanged++
+	case exists:
+		x.updateLocked(pos, op, x.markOf(rv, versioned, remember), outcomes)
 	default:
+		x.addLocked(op, x.markOf(rv, versioned, remember), outcomes)
+	}
+	return rv, versioned
+}
+
+// updateLocked stores the object in the place of the one at pos.
+func (x *Indexer) updateLocked(pos uint32, op *Op, mark mark, outcomes []outcome) {
+	m := x.marks.at(pos)
+	if op.Unchanged = mark.mayEqual(*m) && sameVersion(op.Old, op.Object); op.Unchanged {
+		x.unchanged++
+	} else {
 		x.updated++
 	}
-	if !exists {
-		x.addLocked(op, hash, outcomes)
-		return
-	}
+	*m = mark
 	*x.objects.at(pos) = op.Object
 	for i, ix := range x.indices {
 		ix.put(pos, op.Key, &outcomes[i])
 	}
 }
 
-// addLocked stores the object under its key, which has that hash and is new.
-func (x *Indexer) addLocked(op *Op, hash uint32, outcomes []outcome) {
+// addLocked stores the object under its key, which is new.
+func (x *Indexer) addLocked(op *Op, mark mark, outcomes []outcome) {
+	x.steady = false
+	x.added++
 	pos := uint32(x.objects.n)
 	x.objects.push(op.Object)
 	x.keys.push(op.Key)
-	x.positions.insert(hash, pos)
+	x.marks.push(mark)
+	x.positions.insert(op.hash, pos)
 	for i, ix := range x.indices {
 		ix.add(pos, op.Key, &outcomes[i])
 	}
@@ -140,6 +165,7 @@ func (x *Indexer) addLocked(op *Op, hash uint32, outcomes []outcome) {
 // removeLocked removes the object at pos, whose key has that hash; the last one
 // moves there.
 func (x *Indexer) removeLocked(pos, hash uint32) {
+	x.steady = false
 	key := *x.keys.at(pos)
 	for _, ix := range x.indices {
 		ix.remove(pos, key)
@@ -148,16 +174,19 @@ func (x *Indexer) removeLocked(pos, hash uint32) {
 	last := uint32(x.objects.n - 1)
 	if pos != last {
 		moved := *x.keys.at(last)
-		*x.objects.at(pos), *x.keys.at(pos) = *x.objects.at(last), moved
+		*x.objects.at(pos), *x.keys.at(pos), *x.marks.at(pos) = *x.objects.at(last), moved, *x.marks.at(last)
 		x.positions.rename(x.positions.hash(moved), last, pos)
 	}
 	x.objects.pop()
 	x.keys.pop()
+	x.marks.pop()
 }
 
-// ask fills scratch with what every index says about every object of the batch.
-// writing is held, mu is not: this is where foreign code runs.
+// ask finds what every write of the batch is about, and fills scratch with what
+// every index says about its object. writing is held, mu is not: this is where
+// foreign code runs.
 func (x *Indexer) ask(ops []Op) {
+	x.find(ops)
 	n := len(ops) * len(x.indices)
 	x.scratch = slices.Grow(x.scratch, n)[:n]
 	for i := range ops {
@@ -177,6 +206,25 @@ func (x *Indexer) ask(ops []Op) {
 			at = x.askFrom(at, op.Object, said)
 		}
 	}
+}
+
+// absent is the position of a key that is not in the store.
+const absent = vacant
+
+// find looks for the keys of a batch. In a large store each of them is a few
+// accesses to memory that is in no cache; in a loop that does nothing else the
+// processor waits for several at a time.
+func (x *Indexer) find(ops []Op) {
+	for i := range ops {
+		op := &ops[i]
+		op.hash = x.positions.hash(op.Key)
+		pos, ok := x.positions.find(&x.keys, op.hash, op.Key)
+		if !ok {
+			pos = absent
+		}
+		op.found = pos
+	}
+	x.steady = true
 }
 
 // said returns what ask learned about the batch's object i, an outcome an index.
@@ -226,53 +274,16 @@ func (x *Indexer) forget() {
 	}
 }
 
-// sameVersion says whether two objects have the same resource version. Those
-// that have none, because they are no API objects, never do.
-func sameVersion(a, b any) bool {
-	va, ok := versionOf(a)
-	if !ok {
-		return false
-	}
-	vb, ok := versionOf(b)
-	return ok && va == vb
-}
-
-// versionOf returns the object's resource version, false if it can have none.
-func versionOf(obj any) (string, bool) {
-	if obj == nil {
-		return "", false
-	}
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return "", false
-	}
-	return m.GetResourceVersion(), true
-}
-
-// advanceLocked lets the store's resource version grow to that of the object.
-// One that cannot be compared is taken as it is.
-func (x *Indexer) advanceLocked(obj any) {
-	rv, ok := versionOf(obj)
-	if !ok || rv == "" {
-		return
-	}
-	if order, err := resourceversion.CompareResourceVersion(rv, x.rv); err == nil && order < 0 {
-		return
-	}
-	x.rv = rv
-}
-
 // write makes one write as client-go's store does: the object's resource version,
 // even an empty one, becomes the store's.
 func (x *Indexer) write(key string, obj any, remove bool) {
 	ops := [1]Op{{Key: key, Object: obj, Delete: remove}}
-	x.writeAll(ops[:], obj)
+	x.writeAll(ops[:])
 }
 
 // writeAll makes the writes as one change and takes the resource version of the
 // last object.
-func (x *Indexer) writeAll(ops []Op, last any) {
-	rv, ok := versionOf(last)
+func (x *Indexer) writeAll(ops []Op) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	defer x.forget()
@@ -281,10 +292,10 @@ func (x *Indexer) writeAll(ops []Op, last any) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i := range ops {
-		x.applyLocked(&ops[i], x.said(i))
-	}
-	if ok {
-		x.rv = rv
+		rv, versioned := x.applyLocked(&ops[i], x.said(i), false)
+		if versioned && i == len(ops)-1 {
+			x.rv = rv
+		}
 	}
 }
 
@@ -350,7 +361,7 @@ func (x *Indexer) Transaction(txns ...cache.Transaction) *cache.TransactionError
 		made = append(made, i)
 	}
 	if len(ops) > 0 {
-		x.writeAll(ops, ops[len(ops)-1].Object)
+		x.writeAll(ops)
 	}
 	if len(errs) == 0 {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"pgregory.net/rapid"
 
 	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/store"
@@ -533,6 +534,58 @@ func TestARepeatedWriteAsksNothingAndChangesNothing(t *testing.T) {
 			x.Apply([]store.Op{{Key: "ns-1/pod-1", Object: pod}, {Key: "ns-1/gone", Delete: true}})
 		})
 	}
+}
+
+// If somebody writes to a cached object, its successor is still compared with the
+// version that was stored.
+func TestAMutatedVersionHidesNoChange(t *testing.T) {
+	x := newStore(nil)
+	stored := podOf(1, "", "", "", "5")
+	key := "ns-1/pod-1"
+	x.Apply([]store.Op{{Key: key, Object: stored}})
+	stored.ResourceVersion = "6"
+	ops := []store.Op{{Key: key, Object: podOf(1, "", "", "", "6")}}
+	x.Apply(ops)
+	if ops[0].Unchanged {
+		t.Error("an update from 5 to 6 is said to change nothing")
+	}
+	sound(t, x)
+}
+
+// TestABatchFindsWhatItMovesItself makes writes whose keys have moved, come or
+// gone within their batch, and compares with the same writes one by one.
+func TestABatchFindsWhatItMovesItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		together, alone := newStore(allIndexers), newStore(allIndexers)
+		for range rapid.IntRange(1, 4).Draw(t, "batches") {
+			var ops, same []store.Op
+			used := map[string]bool{}
+			for range rapid.IntRange(0, 12).Draw(t, "n") {
+				pod := drawPod(t)
+				op := store.Op{Key: pod.Namespace + "/" + pod.Name, Object: pod, Delete: rapid.Bool().Draw(t, "delete")}
+				if stored, ok, _ := together.GetByKey(op.Key); ok && !used[op.Key] && rapid.Bool().Draw(t, "repeats") {
+					op.Object, op.Delete, op.Repeats = stored, false, true
+				}
+				used[op.Key] = true
+				ops, same = append(ops, op), append(same, op)
+			}
+			together.Apply(ops)
+			for i := range same {
+				alone.Apply(same[i : i+1])
+				if got, want := ops[i], same[i]; got.Old != want.Old || got.Existed != want.Existed || got.Unchanged != want.Unchanged {
+					t.Fatalf("write %d: %+v, alone %+v", i, got, want)
+				}
+			}
+			if err := together.CheckInvariants(); err != nil {
+				t.Fatal(err)
+			}
+			sameSet(t, "keys", together.ListKeys(), alone.ListKeys())
+			sameObjects(t, "objects", together.List(), alone.List())
+			if diff := cmp.Diff(alone.Vitals(), together.Vitals()); diff != "" {
+				t.Fatalf("vitals (-alone +together):\n%s", diff)
+			}
+		}
+	})
 }
 
 func TestARepeatedWriteTriesAnIndexAgainThatRefused(t *testing.T) {

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+)
+
+// mark is what the store remembers of an object's resource version: a hash. If
+// those of two objects differ, so do their versions, which is found out without
+// touching the old object; in a large store that is in no cache.
+type mark uint32
+
+const (
+	// unversioned is the mark of an object that can have no resource version.
+	unversioned mark = iota
+	// unmarked is that of one whose version nothing is remembered of: it is only
+	// worth it where the version is looked at anyway.
+	unmarked
+	// marked is the least hash.
+	marked
+)
+
+// markOf returns the mark of a resource version; unmarked if remember is false.
+func (x *Indexer) markOf(rv string, versioned, remember bool) mark {
+	switch {
+	case !versioned:
+		return unversioned
+	case !remember:
+		return unmarked
+	}
+	return max(mark(x.positions.hash(rv)), marked)
+}
+
+// mayEqual says whether the versions can be the same.
+func (m mark) mayEqual(other mark) bool { return m == other || m == unmarked || other == unmarked }
+
+// sameVersion says whether two objects have the same resource version. Those
+// that have none, because they are no API objects, never do.
+func sameVersion(a, b any) bool {
+	va, ok := versionOf(a)
+	if !ok {
+		return false
+	}
+	vb, ok := versionOf(b)
+	return ok && va == vb
+}
+
+// versionOf returns the object's resource version, false if it can have none.
+func versionOf(obj any) (string, bool) {
+	if obj == nil {
+		return "", false
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return "", false
+	}
+	return m.GetResourceVersion(), true
+}
+
+// advanceLocked lets the store's resource version grow to that of an object.
+// One that cannot be compared is taken as it is.
+func (x *Indexer) advanceLocked(rv string) {
+	if rv == "" {
+		return
+	}
+	if order, err := resourceversion.CompareResourceVersion(rv, x.rv); err == nil && order < 0 {
+		return
+	}
+	x.rv = rv
+}
