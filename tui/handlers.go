@@ -24,8 +24,10 @@ type handlersScreen struct {
 type trend struct{ pending, rate series }
 
 func newHandlersScreen(m *Model) *handlersScreen {
-	return &handlersScreen{pane: pane{m: m}, handlers: newHandlerTable(m.table("handlers", order{}), furthestBehind),
-		standing: newStandingPane(), trends: map[string]*trend{}}
+	return &handlersScreen{
+		pane: pane{m: m}, handlers: newHandlerTable(m.table("handlers", order{}), furthestBehind),
+		standing: newStandingPane(), trends: map[string]*trend{},
+	}
 }
 
 // openHandler shows one handler on the Handlers screen.

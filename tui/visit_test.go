@@ -17,7 +17,8 @@ func TestEscGoesBackToWhereARowLedFrom(t *testing.T) {
 		{"what waits for it", []string{"6", "j", "enter", "enter"}, []string{"pods › Handlers › audit", "pods › Handlers", "pods › Resync"}},
 		{"a filter first", []string{"6", "enter", "/", "a", "enter"}, []string{"match a", "pods › Handlers", "pods › Resync"}},
 		{
-			"an object's bucket", []string{"3", "enter", "i", "enter"},
+			"an object's bucket",
+			[]string{"3", "enter", "i", "enter"},
 			[]string{"pods › Indices › namespace › default", "pods › Store › ns-0/web-00000 › Buckets", "pods › Store"},
 		},
 		{"the bucket's neighbours", []string{"3", "i", "enter", "left"}, []string{"pods › Indices › namespace", "pods › Indices", "web-00000 › Buckets"}},
