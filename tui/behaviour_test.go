@@ -192,6 +192,20 @@ func TestInformersAreSwitched(t *testing.T) {
 	}
 }
 
+// TestTheInformersSayWhatIsWrongWithThem: the reason, not only that there is one.
+func TestTheInformersSayWhatIsWrongWithThem(t *testing.T) {
+	f := several()
+	f.others[1].Error, f.others[1].Type = forbiddenText, "*v1.Deployment"
+	u := newUser(t, f, 100, 30)
+	u.press("0").expect("synced", "3 handlers, nothing waits for them")
+	f.others[0].Slowest, f.others[0].SlowestPending = "billing", 4120
+	u.look()
+	u.press("j").expect("most waits for billing: 4,120 pending")
+	u.press("j").expect("*v1.Deployment", "cannot list resource")
+	u.press("j").expect("nobody has run it yet", "no handlers")
+	u.expect("The explorer's own handler is not counted.")
+}
+
 func TestOneInformerHasNoListOfInformers(t *testing.T) {
 	u := newUser(t, newFake(3), 120, 30)
 	u.press("0")

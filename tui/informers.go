@@ -53,7 +53,16 @@ func (p *informersScreen) ask(r *request) { r.informers = true }
 
 func (p *informersScreen) setSize(w, h int) {
 	p.pane.setSize(w, h)
-	p.rows.setHeight(h - 3) // under the titles, and over what they leave out
+	p.rows.setHeight(h - 1 - p.below()) // under the titles
+}
+
+// below is how many lines are kept under the rows, for all about the selected one
+// and what the table leaves out.
+func (p *informersScreen) below() int {
+	if p.h < 14 {
+		return 2
+	}
+	return 7
 }
 
 func (p *informersScreen) refresh(*frame) { p.rows.set(p.m.summaries) }
@@ -109,11 +118,44 @@ func (p *informersScreen) lines() []string {
 		}
 		return part{}
 	}, func(s *inspect.Summary) []cell { return summaryCells(t, s) })
-	if p.h > 3 {
-		lines = append(lines[:min(len(lines), 1+p.rows.matched)], p.blank(),
-			newLine(p.w).skip(gutter).put(t.muted, "The explorer's own handler is not counted.").String())
+	lines = lines[:min(len(lines), 1+p.rows.matched)]
+	lines = append(lines, p.blank())
+	if row, ok := p.rows.selected(); ok && p.below() > 2 {
+		lines = append(append(lines, p.detail(t, &row)...), p.blank())
 	}
+	lines = append(lines, newLine(p.w).skip(gutter).put(t.muted, "The explorer's own handler is not counted.").String())
 	return block(lines, p.w, p.h)
+}
+
+// detail says how an informer is: what it can't do, if there is something, and
+// otherwise how far it and its handlers have come.
+func (p *informersScreen) detail(t *theme, s *inspect.Summary) []string {
+	lines := []string{newLine(p.w).skip(gutter).put(t.title, s.Name).skip(3).put(t.muted, s.Type).String()}
+	if s.Error != "" {
+		for _, l := range wrap(clean(withoutURLs(s.Error)), min(p.w-2*gutter, 110), 3) {
+			lines = append(lines, newLine(p.w).skip(gutter).put(t.bad, l).String())
+		}
+		return lines
+	}
+	how := seg(0, "", "synced")
+	switch {
+	case s.State == inspect.StateCreated:
+		how = seg(0, t.warn, "nobody has run it yet")
+	case s.State == inspect.StateStopped:
+		how = seg(0, t.warn, "stopped: what is shown is what it held then")
+	case s.Paused:
+		how = seg(0, t.warn, "paused: what arrives stays in the queue")
+	case !s.Synced:
+		how = seg(0, t.accent, "not synced yet")
+	}
+	handlers := seg(1, t.muted, count(s.Handlers, "handler", "handlers")+", nothing waits for them")
+	switch {
+	case s.Handlers == 0:
+		handlers = seg(1, t.muted, "no handlers: it only keeps its cache")
+	case s.SlowestPending > 0:
+		handlers = seg(1, "", "most waits for "+s.Slowest+": "+number(s.SlowestPending)+" pending")
+	}
+	return append(lines, newLine(p.w).skip(gutter).segments(3, how, handlers).String())
 }
 
 func informerColumns() []column {

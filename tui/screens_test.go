@@ -249,6 +249,7 @@ func screenCases() []struct {
 		{"findings/several", several().with(sick), typed("8", "G")},
 
 		{"informers/many", several(), typed("0", "j")},
+		{"informers/refused", several(), typed("0", "j", "j")},
 		{"informers/filtered", several(), typed("0", "/", "e", "s", "enter", "o", "o")},
 		{"informers/filtered_away", several(), typed("0", "/", "z", "enter")},
 		{"line/candidates_many", newFake(500), typed("3", ":", "r", "e")},

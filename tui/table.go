@@ -37,7 +37,7 @@ func (b *table) grid(w int, columns []column) grid {
 			c.min, c.max = max(c.min+more, leastColumn), max(c.max+more, leastColumn)
 		}
 		if c.by != "" && c.by == b.order.by {
-			c.empty = false
+			c.empty, c.drop = false, 0 // or nobody sees what the order means
 		}
 	}
 	g := newGrid(w, shown...)

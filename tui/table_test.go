@@ -202,3 +202,17 @@ func TestWhatTheJournalLetGoOfIsOnTheStore(t *testing.T) {
 		t.Error("said where there is no room")
 	}
 }
+
+// TestWhatRowsAreSortedByIsInSight however narrow the table is.
+func TestWhatRowsAreSortedByIsInSight(t *testing.T) {
+	f := newFake(300).written()
+	for _, w := range []int{60, 80, 120} {
+		u := newUser(t, f, w, 24)
+		for _, by := range []string{"rv", "size", "no-op", "writer", "age"} {
+			u.press("3", ":").types("sort " + by).press("enter")
+			if !strings.Contains(u.sees(), strings.ToUpper(by)+"▼") && !strings.Contains(u.sees(), strings.ToUpper(by)+"▲") {
+				t.Errorf("%d columns, sorted by %s:\n%s", w, by, u.line("KEY"))
+			}
+		}
+	}
+}
