@@ -22,6 +22,7 @@ import (
 //	Watch ─▶ next fault of watches? ─▶ stream: passes on, and what is injected
 type faulty struct {
 	server
+	streams bool // it answers a watch that asks for what there is first
 
 	mu      sync.Mutex // guards the fields below
 	lists   []error    // what the next LISTs fail with
@@ -76,12 +77,40 @@ func (f *faulty) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	if err := shift(&f.watches); err != nil {
 		return nil, err
 	}
-	inner, err := f.server.Watch(o)
+	initial, from, err := f.initial(o)
 	if err != nil {
 		return nil, err
 	}
-	f.stream = newStream(inner, o.ResourceVersion)
+	inner, err := f.server.Watch(metav1.ListOptions{ResourceVersion: from})
+	if err != nil {
+		return nil, err
+	}
+	f.stream = newStream(inner, from, initial)
 	return f.stream, nil
+}
+
+// IsWatchListSemanticsUnSupported implements what reflectors ask first.
+func (f *faulty) IsWatchListSemanticsUnSupported() bool { return !f.streams }
+
+// initial returns the events of what there is, if a watch asks for them, with the
+// bookmark that ends them, and the resource version from which to go on.
+func (f *faulty) initial(o metav1.ListOptions) (events []watch.Event, from string, err error) {
+	if o.SendInitialEvents == nil || !*o.SendInitialEvents {
+		return nil, o.ResourceVersion, nil
+	}
+	all, err := f.server.List(metav1.ListOptions{})
+	if err != nil {
+		return nil, "", err
+	}
+	list := all.(*corev1.List)
+	for _, item := range list.Items {
+		events = append(events, watch.Event{Type: watch.Added, Object: item.Object})
+	}
+	slices.SortFunc(events, func(a, b watch.Event) int { return strings.Compare(label(a.Object), label(b.Object)) })
+	end := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		ResourceVersion: list.ResourceVersion, Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+	}}
+	return append(events, watch.Event{Type: watch.Bookmark, Object: end}), list.ResourceVersion, nil
 }
 
 func shift(faults *[]error) error {
@@ -146,6 +175,7 @@ func tooLarge() error {
 // Stopping it ends it.
 type stream struct {
 	inner  watch.Interface
+	first  []watch.Event // before anything else
 	out    chan watch.Event
 	extra  chan string
 	ended  chan struct{}
@@ -153,8 +183,8 @@ type stream struct {
 	passed string // resource version of the event passed on last; only run uses it
 }
 
-func newStream(inner watch.Interface, from string) *stream {
-	s := &stream{inner: inner, out: make(chan watch.Event), extra: make(chan string, 100), ended: make(chan struct{}), passed: from}
+func newStream(inner watch.Interface, from string, first []watch.Event) *stream {
+	s := &stream{inner: inner, first: first, out: make(chan watch.Event), extra: make(chan string, 100), ended: make(chan struct{}), passed: from}
 	go s.run()
 	return s
 }
@@ -176,6 +206,11 @@ func (s *stream) inject(kind string) {
 
 func (s *stream) run() {
 	defer close(s.out)
+	for _, e := range s.first {
+		if !s.pass(e) {
+			return
+		}
+	}
 	for {
 		select {
 		case e, open := <-s.inner.ResultChan():

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -109,9 +110,10 @@ func inBubble(t *testing.T, o Options, test func(t *testing.T, s server, i *Info
 }
 
 // recorder is a handler that writes down what it is told. If hold is not nil,
-// every call waits for it to yield.
+// every call waits for it to yield; and it takes its time.
 type recorder struct {
-	hold chan struct{}
+	hold  chan struct{}
+	takes time.Duration
 
 	mu   sync.Mutex
 	told []string
@@ -120,6 +122,9 @@ type recorder struct {
 func (r *recorder) note(text string) {
 	if r.hold != nil {
 		<-r.hold
+	}
+	if r.takes > 0 {
+		time.Sleep(r.takes)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
