@@ -150,6 +150,7 @@ func (p *helpScreen) pairs(t *theme, pairs [][2]string) []string {
 
 func (p *helpScreen) filterHelp() [][2]string {
 	next, previous := p.m.keymap.label(ScopeGlobal, ActionNextMatch), p.m.keymap.label(ScopeGlobal, ActionPreviousMatch)
+	sorts := p.m.keymap.label(ScopeGlobal, ActionSort)
 	return [][2]string{
 		{"text", "the keys that contain it; case does not matter"},
 		{"/expression/", "the keys that match a regular expression; a capital makes case matter"},
@@ -157,6 +158,7 @@ func (p *helpScreen) filterHelp() [][2]string {
 		{"-l selector", "the objects with these labels, as in app=web,tier!=cache"},
 		{"!filter", "the others"},
 		{next + " " + previous, "the next match and the one before; of filtered rows each is one; with the filter gone, those of the last"},
+		{sorts, "sort by the next column; what waits keeps the order in which it will be popped, and is counted in sight only"},
 	}
 }
 
