@@ -34,7 +34,7 @@ func TestCalmRatesLoseNothing(t *testing.T) {
 // TestOfAFloodLessIsLookedAtClosely lets a flood pass whose keys are all quiet,
 // and then as much as there is always time for.
 func TestOfAFloodLessIsLookedAtClosely(t *testing.T) {
-	const keys, seconds = 100_000, 5
+	const keys, seconds = 50_000, 2
 	j := New(Options{Bound: 1 << 40})
 	j.budget = budget{}
 	at, n := j.rates.began, 0

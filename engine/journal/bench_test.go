@@ -174,6 +174,39 @@ func BenchmarkObserve(b *testing.B) {
 	}
 }
 
+// BenchmarkObserveAll measures updates that come as many at once as the processor
+// hands over.
+func BenchmarkObserveAll(b *testing.B) {
+	for _, n := range benchSizes {
+		b.Run(fmt.Sprintf("keys=%d", n), func(b *testing.B) {
+			keys := benchKeys(n)
+			j, objects := benchJournal(keys)
+			i, at := 0, start
+			var batch events
+			update := func() {
+				batch = batch[:0]
+				at = at.Add(64 * 20 * time.Microsecond)
+				for range 64 {
+					batch = append(batch, Event{
+						Key: keys[i*7919%n], Old: objects[i%1000], New: objects[(i*31+1)%1000], Cause: inspect.CauseWatch, At: at,
+					})
+					i++
+				}
+				j.ObserveAll(batch)
+			}
+			for range n / 64 {
+				update() // each once
+			}
+			used, before := cpuTime(), i
+			b.ResetTimer()
+			for b.Loop() {
+				update()
+			}
+			b.ReportMetric(float64(cpuTime()-used)/float64(i-before), "cpu-ns/event")
+		})
+	}
+}
+
 // BenchmarkMemory measures what a key costs that nothing has happened to, its
 // text and its object not counted.
 func BenchmarkMemory(b *testing.B) {
