@@ -26,7 +26,8 @@ func (e *examination) print(w io.Writer, format string) error {
 		b.WriteString("\n")
 		e.finding(&b, &e.Findings[i])
 	}
-	b.WriteString("\n" + e.verdict() + "\n")
+	b.WriteString("\n")
+	wrapInto(&b, "", "", e.verdict())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -75,7 +76,11 @@ func (e *examination) finding(b *strings.Builder, f *findings.Finding) {
 
 // verdict sums up.
 func (e *examination) verdict() string {
-	if len(e.Findings) == 0 {
+	unsettled := findings.Unsettled(e.Informers)
+	switch {
+	case len(e.Findings) == 0 && unsettled != "":
+		return "nothing can be said yet: " + unsettled
+	case len(e.Findings) == 0:
 		return "nothing found"
 	}
 	counts := map[findings.Severity]int{}

@@ -40,9 +40,9 @@ do about it. What was over before the end is shown too.
 An interrupt lets it print at once what it has. A handler that falls behind, or a key that is
 fought over, shows after about 20 seconds.
 
-The exit code is 0 if nothing was found at or above --fail-on, 1 if something was, and 2 if the
-command line is wrong, there is no cluster, or an informer was not synced at the end. Whatever
-it says to that goes to standard error.`,
+The exit code is 0 if nothing was found at or above --fail-on, and 1 if something was. It is 2,
+whatever was found, if the command line is wrong, there is no cluster, or an informer was not
+synced at the end: then it could not look. Whatever it says to that goes to standard error.`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: f.source.completeResources,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -85,7 +85,9 @@ func (p Program) doctor(ctx context.Context, f *doctorFlags, args []string) erro
 		return fmt.Errorf("--for %v: nothing can be found in less than %v", f.watch, lookEvery)
 	}
 	return f.source.watching(ctx, args, func(interrupted context.Context, l *lab, stopSignals func()) error {
+		ended := p.countDown(interrupted, "watching", f.watch)
 		e, err := examine(interrupted, l.registry, f.watch)
+		ended()
 		if err != nil {
 			return err
 		}
@@ -191,6 +193,9 @@ func (r record) sorted() []findings.Finding {
 // diagnose turns what was seen into the exit code.
 func (p Program) diagnose(e *examination, failOn findings.Severity) error {
 	code := exitOK
+	if slices.ContainsFunc(e.Findings, func(f findings.Finding) bool { return f.Severity >= failOn }) {
+		code = exitFound
+	}
 	for _, i := range e.Informers {
 		if !i.Synced {
 			code = exitTrouble
@@ -200,9 +205,6 @@ func (p Program) diagnose(e *examination, failOn findings.Severity) error {
 			}
 			sayError(p.Stderr, fmt.Errorf("%s is not synced after %v: %s", printable(i.Name), e.Watched.Round(100*time.Millisecond), printable(why)))
 		}
-	}
-	if slices.ContainsFunc(e.Findings, func(f findings.Finding) bool { return f.Severity >= failOn }) {
-		code = exitFound
 	}
 	if code == exitOK {
 		return nil

@@ -149,12 +149,12 @@ func TestDoctorOnWhatIsForbidden(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, got.stdout)
 		}
 	}
-	if got.code != exitFound || !strings.Contains(got.stderr, "pods is not synced after ") || strings.Contains(got.stdout+got.stderr, "\x1b") {
+	if got.code != exitTrouble || !strings.Contains(got.stderr, "pods is not synced after ") || strings.Contains(got.stdout+got.stderr, "\x1b") {
 		t.Errorf("code %d, said %q\n%q", got.code, got.stderr, got.stdout)
 	}
 	// The refusal is a warning at first: who asks for errors only is still told
 	// that the informer has not synced.
-	if got := run(t, "doctor", "--server", serve(t, mute), "--for", "1s"); got.code != exitTrouble || !strings.Contains(got.stdout, "nothing found") || !strings.Contains(got.stderr, "is not synced after 1s") {
+	if got := run(t, "doctor", "--server", serve(t, mute), "--for", "1s"); got.code != exitTrouble || !strings.Contains(got.stdout, "\nnothing can be said yet: pods is not synced, ") || !strings.Contains(got.stderr, "is not synced after 1s") {
 		t.Errorf("code %d, said %q\n%s", got.code, got.stderr, got.stdout)
 	}
 }

@@ -79,9 +79,9 @@ func (p Program) checkTerminal(c *cobra.Command) error {
 	why := ""
 	switch {
 	case !isTerminal(p.Stdin):
-		why = "standard input is none"
+		why = "standard input is not one"
 	case !isTerminal(p.Stdout):
-		why = "standard output is none"
+		why = "standard output is not one"
 	case os.Getenv("TERM") == "dumb":
 		why = "TERM is dumb"
 	default:

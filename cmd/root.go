@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -125,7 +126,8 @@ func nearCommands(root *cobra.Command, args []string, err error) error {
 	commands := commandNames(root)
 	var near []string
 	for _, arg := range args {
-		if !strings.Contains(err.Error(), strconv.Quote(arg)) {
+		// Without a kubeconfig nobody can say whether there is such a resource.
+		if !strings.Contains(err.Error(), strconv.Quote(arg)) && !errors.Is(err, cluster.ErrNotConfigured) {
 			continue
 		}
 		for _, c := range cluster.Near(arg, commands) {
@@ -136,6 +138,9 @@ func nearCommands(root *cobra.Command, args []string, err error) error {
 		return err
 	}
 	slices.Sort(near)
+	if errors.Is(err, cluster.ErrNotConfigured) {
+		err = &exitWith{code: exitNotSynced, err: err}
+	}
 	return &meant{err, cluster.Alternatives(slices.Compact(near))}
 }
 

@@ -172,6 +172,7 @@ func TestCommandLinesThatAreWrong(t *testing.T) {
 		{"snapshot --server " + up + " pods/a -l app=web", 1, `error: pods/a is one object by its name: a label selector has nothing to choose from` + "\n"},
 		{"snapshot --demo pods/a -l app=web", 1, `error: pods/a is one object by its name: `},
 
+		{"snapshott", exitNotSynced, `error: no kubeconfig: there is no default file, KUBECONFIG is not set, and this does not run in a cluster; perhaps the command "informeter snapshot"?` + "\n"},
 		{"snapshot --server ftp://x", 1, `error: server "ftp://x": its address begins with https:// or http://` + "\n"},
 		{"snapshot --server http://127.0.0.1:99999", 1, `error: server "http://127.0.0.1:99999": its port is none` + "\n"},
 		{"snapshot --server :::", 1, `error: server ":::": `},
@@ -190,7 +191,7 @@ func TestCommandLinesThatAreWrong(t *testing.T) {
 
 		{"snapshot --server " + up + " -l =a", 1, `error: label selector "=a": `},
 
-		{"--demo", 1, `error: the explorer needs a terminal, and standard input is none; for the same as data there is "informeter snapshot", and "informeter doctor" says what is wrong`},
+		{"--demo", 1, `error: the explorer needs a terminal, and standard input is not one; for the same as data there is "informeter snapshot", and "informeter doctor" says what is wrong`},
 		{"", 1, "error: the explorer needs a terminal"},
 	} {
 		t.Run(tt.args, func(t *testing.T) {

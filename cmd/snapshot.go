@@ -54,7 +54,13 @@ func (p Program) snapshot(ctx context.Context, f *snapshotFlags, args []string) 
 		return fmt.Errorf("--for %v: give how long to watch, as in 10s; without it snapshot prints as soon as it is synced", f.watch)
 	}
 	return f.source.watching(ctx, args, func(interrupted context.Context, l *lab, stopSignals func()) error {
+		doing, patience := "waiting for the initial lists", syncPatience
+		if f.watch > 0 {
+			doing, patience = "watching", f.watch
+		}
+		ended := p.countDown(interrupted, doing, patience)
 		waited := f.await(interrupted, l.informers)
+		ended()
 		stopSignals()
 
 		shots, err := shoot(ctx, l.informers, waited)

@@ -211,6 +211,9 @@ func (p *findingsScreen) detail(t *theme, w, h int) []string {
 // nothing says that nothing was found, and what was looked for.
 func (p *findingsScreen) nothing(t *theme) []string {
 	lines := message(t, p.w, 3, "nothing is wrong", "Looked for once a second, in every informer of this process:")
+	if unsettled := findings.Unsettled(p.m.summaries); unsettled != "" {
+		lines = message(t, p.w, 4, "nothing can be said yet", unsettled+". Looked for once a second:")
+	}
 	const name = 20
 	rules := findings.Rules()
 	for i, r := range rules {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,12 +45,16 @@ func sick(s *inspect.Snapshot) {
 	}}
 }
 
+// cooling is how long after what was hot it is over.
+const cooling = 20 * time.Second
+
 // recovered lets what is only a matter of the moment be over.
-func recovered(s *inspect.Snapshot) { s.Hot = nil }
+func recovered(s *inspect.Snapshot) { s.Hot, s.At = nil, s.At.Add(cooling) }
 
 // sickUser looks at an informer that has something wrong with it.
 func sickUser(t *testing.T, f *fake, w, h int) *user {
 	f.with(sick)
+	f.snapshot.At = f.snapshot.At.Add(-cooling)
 	u := newUser(t, f, w, h).watch()
 	f.bump(func() { recovered(&f.snapshot) })
 	return u.watch()
@@ -187,5 +192,17 @@ func TestFindingsThatLookTheSameAreNotDrawnAgain(t *testing.T) {
 	f.bump(func() { f.snapshot.Indices = nil })
 	if u.watch(); u.m.content == "as it was" {
 		t.Error("a finding that is over is not drawn")
+	}
+}
+
+func TestNothingIsSaidToBeRightBeforeAnythingIsKnown(t *testing.T) {
+	f := newFake(0).with(func(s *inspect.Snapshot) {
+		s.Informer.Synced, s.Listeners = false, nil
+		s.Reflector.Phase, s.Reflector.Error, s.Reflector.Failures = inspect.PhaseBackingOff, "list pods: connection refused", 1
+	})
+	u := newUser(t, f, 120, 40).watch().press("8")
+	u.expect("nothing can be said yet", "pods is not synced, backing off: list pods: connection refused")
+	if strings.Contains(u.sees(), "nothing is wrong") {
+		t.Errorf("it says that nothing is wrong:\n%s", u.sees())
 	}
 }

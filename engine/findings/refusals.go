@@ -230,7 +230,7 @@ func (w *Watcher) requestsFailing(s *inspect.Snapshot) []Finding {
 		Severity: Warning,
 		Place:    PlaceRequests,
 		Since:    since,
-		Evidence: []string{clean(r.Error), attempts(s) + ", over " + short(lasting)},
+		Evidence: []string{clean(withoutURL(r.Error)), attempts(s) + ", over " + short(lasting)},
 		passing:  next(s),
 	}
 	if lasting >= failingError {

@@ -54,6 +54,20 @@ func firstLine(s string) string {
 	return clean(line)
 }
 
+// withoutURL is an error of an HTTP request without the method and the address,
+// which say nothing that the informer's name does not.
+func withoutURL(s string) string {
+	before, rest, found := strings.Cut(s, `Get "`)
+	if !found {
+		return s
+	}
+	_, after, found := strings.Cut(rest, `": `)
+	if !found {
+		return s
+	}
+	return before + after
+}
+
 type integer interface {
 	~int | ~int64 | ~uint64
 }
