@@ -51,6 +51,7 @@ type resyncStats struct {
 // The old object of an update is the one that the store held, so a handler sees
 // the states in the order in which the cache had them.
 func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
+	defer i.complaints.flush() // when handleMu is free again
 	i.handleMu.Lock()
 	defer i.handleMu.Unlock()
 	began := time.Now()
@@ -202,6 +203,7 @@ func (i *Informer) replaceAll(objects []any) bool {
 func (i *Informer) notifications(batch []deltafifo.Entry) {
 	s := &i.scratch
 	s.notifications = slices.Grow(s.notifications, len(s.ops))
+	ailing := !i.quarantined.empty()
 	for n := range s.ops {
 		op, e := &s.ops[n], &batch[s.sources[n]]
 		if op.Err != nil {
@@ -210,6 +212,9 @@ func (i *Informer) notifications(batch []deltafifo.Entry) {
 				s.failed = append(s.failed, *e)
 			}
 			continue
+		}
+		if ailing && !op.Repeats {
+			i.quarantined.well(op.Key, stageApply)
 		}
 		note := notification(op, e)
 		note.Arrived = i.processor.Clock(e.Arrived)

@@ -66,6 +66,7 @@ type Informer struct {
 	moments    moments
 	// quarantined lists what the intake and HandleDeltas set aside.
 	quarantined quarantine
+	complaints  complaints // of what was contained
 
 	// handleMu is held while deltas are applied and their notifications
 	// published, so that a handler that joins late sees the store and then
@@ -127,9 +128,11 @@ func New(lw cache.ListerWatcher, example runtime.Object, o Options) *Informer {
 	if i.name == "" {
 		i.name = strings.TrimLeft(i.description(), "*")
 	}
-	i.quarantined.told = i.skip
+	i.quarantined.told, i.quarantined.complaints, i.quarantined.name = i.skip, &i.complaints, i.Name
 	i.gate = newGate(&i.generation)
-	i.store = store.New(i.keyFunc, o.Indexers, o.storeOptions())
+	storing := o.storeOptions()
+	storing.Refused = i.complainOfIndex
+	i.store = store.New(i.keyFunc, o.Indexers, storing)
 	i.processor = processor.New(processor.Options{
 		HandlerPanic:    o.HandlerPanic,
 		SkipBusyResync:  o.Hardening.SkipBusyResync,
@@ -199,6 +202,7 @@ func (i *Informer) RunWithContext(ctx context.Context) {
 		klog.FromContext(ctx).Info("Warning: an informer runs once; this one was started before", "informer", i.name)
 		return
 	}
+	i.complaints.logTo(klog.FromContext(ctx))
 	// Values and logger stay with the listeners, the cancellation doesn't: they
 	// stop strictly after what feeds them.
 	listening, stopListeners := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -349,4 +353,5 @@ func (i *Informer) sample(now time.Time) {
 	i.handleVitals(now)
 	i.storeVitals(now)
 	i.traffic(now)
+	i.complaints.flush() // of what others wrote into the store
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
@@ -76,10 +77,11 @@ func (in *intake) one(t cache.DeltaType, obj any) error {
 // called. It works in the slice that it is given. A deletion whose object cannot
 // be transformed is enqueued with the object as it came.
 func (in *intake) Enqueue(deltas []cache.Delta, _ func(int, error)) {
-	if in.transform != nil {
+	if in.transform != nil || !in.quarantine.empty() {
 		deltas = in.fitting(deltas)
 	}
 	in.queue.Enqueue(deltas, func(n int, err error) { in.setAside(stageKey, deltas[n].Object, inspect.CauseWatch, err) })
+	in.quarantine.flush()
 }
 
 // fitting returns what can be enqueued of many deltas, in their slice.
@@ -88,12 +90,15 @@ func (in *intake) fitting(deltas []cache.Delta) []cache.Delta {
 	for _, d := range deltas {
 		if d.Type != cache.Bookmark {
 			fit, stage, err := in.fit(d.Object)
-			switch {
-			case err == nil:
-				d.Object = fit
-			case d.Type != cache.Deleted || stage == stageKey:
+			if err != nil && (d.Type != cache.Deleted || stage == stageKey) {
 				in.setAside(stage, d.Object, inspect.CauseWatch, err)
 				continue
+			}
+			if !in.quarantine.empty() {
+				in.passed(&d)
+			}
+			if err == nil {
+				d.Object = fit
 			}
 		}
 		fits = append(fits, d)
@@ -101,9 +106,21 @@ func (in *intake) fitting(deltas []cache.Delta) []cache.Delta {
 	return fits
 }
 
+// passed takes out of the quarantine what a newer state has come for. What could
+// not be applied stays there until something is, or the object is deleted.
+func (in *intake) passed(d *cache.Delta) {
+	key, _ := in.keyFunc(d.Object) // fit has seen that it has one
+	in.quarantine.well(key, stageTransform)
+	if d.Type == cache.Deleted {
+		in.quarantine.well(key, stageApply)
+	}
+}
+
 // Replace enqueues a list, with what it keeps in the places of those that cannot
 // be enqueued. It is copied only if something in it changes.
 func (in *intake) Replace(list []any, rv string) error {
+	defer in.quarantine.flush()
+	before := in.quarantine.count()
 	var fits []any // nil as long as the list is what is enqueued
 	if in.transform != nil {
 		fits = make([]any, 0, len(list))
@@ -128,7 +145,21 @@ func (in *intake) Replace(list []any, rv string) error {
 	if fits == nil {
 		fits = list
 	}
+	if !in.quarantine.empty() {
+		in.quarantine.relisted(before, in.has(list))
+	}
 	return in.queue.Replace(fits, rv)
+}
+
+// has returns what says whether a list has a key.
+func (in *intake) has(list []any) func(key string) bool {
+	return func(key string) bool {
+		return slices.ContainsFunc(list, func(obj any) bool {
+			defer func() { _ = recover() }()
+			listed, err := in.keyFunc(obj)
+			return err == nil && listed == key
+		})
+	}
 }
 
 // fit returns what is enqueued for an object, or at which stage it fails and why.

@@ -252,3 +252,46 @@ func TestABadObjectOfAnInitialStreamIsSetAside(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatIsWellAgainIsNotSetAsideAnyMore: an entry of the quarantine goes with
+// the next state that passes, or with the object.
+func TestWhatIsWellAgainIsNotSetAsideAnyMore(t *testing.T) {
+	bad := func(p *corev1.Pod) bool { return len(p.ResourceVersion) == 2 && p.ResourceVersion[1] == '3' }
+	for name, c := range map[string]struct {
+		lists  []string
+		events []string
+		listed string // whether the entry is there after each event
+	}{
+		"a newer state passes":      {[]string{"10: a@5"}, []string{"~a@13", "~a@14"}, "yn"},
+		"another object passes":     {[]string{"10: a@5"}, []string{"~a@13", "+b@14"}, "yy"},
+		"it fails again":            {[]string{"10: a@5"}, []string{"~a@13", "~a@23"}, "yy"},
+		"it passes and fails again": {[]string{"10: a@5"}, []string{"~a@13", "~a@14", "~a@23"}, "yny"},
+		"it is deleted":             {[]string{"10: a@5"}, []string{"~a@13", "-a@14"}, "yn"},
+		"it is deleted unseen":      {[]string{"10:"}, []string{"+a@13", "-a@14"}, "yn"},
+		"a list has it well":        {[]string{"10: a@5", "20: a@14"}, []string{"~a@13", "E410"}, "yn"},
+		"a list has it bad":         {[]string{"10: a@5", "20: a@13"}, []string{"~a@13", "E410"}, "yy"},
+		"a list is without it":      {[]string{"10: a@5", "20: b@14"}, []string{"~a@13", "E410"}, "yn"},
+		"a resync repeats it":       {[]string{"10: a@5"}, []string{"~a@13", "B@15"}, "yy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachQueue(t, func(t *testing.T, queue Queue) {
+				s := &script{lists: c.lists}
+				onScript(t, s, Options{Queue: queue, Resync: 10 * time.Second}, func(i *Informer) {
+					join(t, i, &recorder{}, 10*time.Second)
+					_ = i.SetTransform(spoil("error", bad))
+				}, func(t *testing.T, i *Informer) {
+					listed := ""
+					for _, event := range c.events {
+						s.send(event)
+						time.Sleep(time.Minute)
+						synctest.Wait()
+						listed += map[int]string{0: "n", 1: "y"}[len(snapshot(t, i).Quarantine)]
+					}
+					if listed != c.listed {
+						t.Errorf("listed after each event: %s, want %s; %+v", listed, c.listed, snapshot(t, i).Quarantine)
+					}
+				})
+			})
+		})
+	}
+}

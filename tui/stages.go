@@ -93,7 +93,7 @@ func handleStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 		gate.parts = append(gate.parts, part{"", " " + number(n) + " to go"})
 	}
 	facts := []segment{pace, p99, gate}
-	if v.Quarantined > 0 {
+	if len(s.Quarantine) > 0 {
 		facts[1] = seg(0, t.warn, "⚠ "+number(v.Quarantined)+" set aside")
 	}
 	return stage{name: "HandleDeltas", facts: facts, row: facts, spark: spark, color: t.ok}

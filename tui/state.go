@@ -60,7 +60,7 @@ func warnings(s *inspect.Snapshot) (n [screenCount]int) {
 		n[screenPipeline]++
 		n[screenRequests]++
 	}
-	if s.Handle.Quarantined > 0 {
+	if len(s.Quarantine) > 0 {
 		n[screenPipeline]++
 	}
 	if s.Queue.BackPressure {

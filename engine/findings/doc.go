@@ -32,7 +32,8 @@
 //	                    writers who take turns, every two seconds; over once it
 //	                    has been neither for 20s
 //	identity-changed    another UID under a key, told as an update
-//	quarantined         an object set aside within the last 10m
+//	quarantined         an object set aside, until it is well again; one
+//	                    without a key for 10m
 //	undecodable         an event that could not be decoded within the last 10m
 //	index-errors        objects an index does not have because its function fails
 //	gate-paused         closed for 10s, and the queue grows

@@ -201,15 +201,14 @@ func (w *Watcher) identityChanged(s *inspect.Snapshot) (found []Finding) {
 	return found
 }
 
-// asideFor is how long an object that was set aside is reported. Nothing says
-// when it is well again; one that is not comes back with its next event, or with
-// the next list.
+// asideFor is how long what could not be read or had no key is reported: nothing
+// says when that is over.
 const asideFor = 10 * time.Minute
 
 func (w *Watcher) quarantined(s *inspect.Snapshot) (found []Finding) {
 	for i := range s.Quarantine {
 		q := &s.Quarantine[i]
-		if s.At.Sub(q.At) >= asideFor {
+		if q.Key == "" && s.At.Sub(q.At) >= asideFor {
 			continue
 		}
 		name := q.Key

@@ -103,8 +103,9 @@ func TestObjectsThatWereSetAside(t *testing.T) {
 			p.s.Quarantine = []inspect.Quarantined{{Key: "ns/bad", ResourceVersion: "77", Stage: stage, Error: "panic: nil\nstack", At: p.s.At, Times: 4}}
 			p.pass(time.Second, nil)
 			p.has(Error, Quarantined, "ns/bad", "it failed at "+stage+", 4 times", "because: panic: nil", "at rv 77", "40 set aside in all", advice)
-			p.pass(asideFor-2*time.Second, nil)
+			p.pass(2*asideFor, nil)
 			p.has(Error, Quarantined, "ns/bad")
+			p.s.Quarantine = nil // it is well again
 			p.pass(time.Second, nil)
 			p.none()
 		})
@@ -118,6 +119,10 @@ func TestAnObjectWithoutAKeyIsOnNoPageOfObjects(t *testing.T) {
 	if f := p.has(Error, Quarantined, "", "an object without a key"); f.Place != PlacePipeline {
 		t.Errorf("seen at %s", f.Place)
 	}
+	p.pass(asideFor-2*time.Second, nil)
+	p.has(Error, Quarantined, "")
+	p.pass(time.Second, nil)
+	p.none()
 }
 
 func TestEventsThatCannotBeDecoded(t *testing.T) {

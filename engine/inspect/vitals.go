@@ -16,7 +16,10 @@ type Snapshot struct {
 	Indices    []IndexVitals    `json:"indices"`
 	Listeners  []ListenerVitals `json:"listeners"`
 	Resync     ResyncVitals     `json:"resync"`
-	// Quarantine holds the newest of what was set aside, the newest first.
+	// Quarantine holds the newest 16 of what was set aside and is not well again,
+	// the newest first: an entry goes when a newer state of the object passes the
+	// stage where it failed, when the object is deleted, or when a list comes
+	// without it.
 	Quarantine []Quarantined `json:"quarantine,omitempty"`
 	Requests   RequestVitals `json:"requests"`
 	Lost       LostVitals    `json:"lost"`
@@ -221,7 +224,8 @@ type HandleVitals struct {
 	Rate   float64 `json:"rate"`
 	// Time is per delta: a batch's time divided by the deltas in it.
 	Time Latency `json:"time"`
-	// Quarantined counts what could not be enqueued or applied and was set aside.
+	// Quarantined counts how often something could not be enqueued or applied and
+	// was set aside, what is well again included.
 	Quarantined uint64 `json:"quarantined"`
 	LastError   string `json:"lastError,omitempty"`
 	LastKey     string `json:"lastErrorKey,omitempty"`

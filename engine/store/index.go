@@ -45,7 +45,9 @@ type index struct {
 	// says that its failures never end the process.
 	expr      string
 	contained bool
-	cost      cost
+	// told is Options.Refused, nil if nobody is to be told.
+	told func(index, key string, err error)
+	cost cost
 
 	// byValue has the number of every bucket in use: buckets[n] is it, and
 	// values[n] its value. Numbers in idle have empty buckets and values and
@@ -82,6 +84,13 @@ type index struct {
 
 func newIndex(name string, fn cache.IndexFunc) *index {
 	return &index{name: name, fn: fn, byValue: newTable(0)}
+}
+
+// newIndex returns an index of which failures are told.
+func (x *Indexer) newIndex(name string, fn cache.IndexFunc) *index {
+	ix := newIndex(name, fn)
+	ix.told = x.opts.Refused
+	return ix
 }
 
 // outcome is what an index function said about one object.
@@ -149,6 +158,9 @@ func (ix *index) add(pos uint32, key string, o *outcome) {
 func (ix *index) refuse(key string, err error) member {
 	ix.lastError, ix.lastErrorKey = err.Error(), key
 	ix.failing++
+	if ix.told != nil {
+		ix.told(ix.name, key, err)
+	}
 	return member{bucket: refused}
 }
 

@@ -167,7 +167,7 @@ func (x *Indexer) AddIndexers(newIndexers cache.Indexers) error {
 
 	added := make([]*index, 0, len(names))
 	for _, name := range names {
-		ix := newIndex(name, newIndexers[name])
+		ix := x.newIndex(name, newIndexers[name])
 		for pos := range uint32(x.objects.n) {
 			var o outcome
 			key := *x.keys.at(pos)

@@ -30,6 +30,10 @@ const (
 type Options struct {
 	// IndexFailure is Contain or Crash.
 	IndexFailure FailurePolicy
+	// Refused, if not nil, is told of every failure of an index function that is
+	// contained, unless the index was made by AddIndex: whoever added that looks
+	// at it. It is called with the store's locks held and must not call the store.
+	Refused func(index, key string, err error)
 }
 
 // Indexer is a thread-safe store with indices. See the package's comment for how
@@ -79,7 +83,7 @@ type Indexer struct {
 func New(keyFunc cache.KeyFunc, indexers cache.Indexers, opts Options) *Indexer {
 	x := &Indexer{keyFunc: keyFunc, opts: opts, positions: newTable(0), minLog: defaultMinLog}
 	for name, fn := range indexers {
-		x.indices = append(x.indices, newIndex(name, fn))
+		x.indices = append(x.indices, x.newIndex(name, fn))
 	}
 	x.sortIndices()
 	return x
