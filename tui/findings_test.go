@@ -206,3 +206,25 @@ func TestNothingIsSaidToBeRightBeforeAnythingIsKnown(t *testing.T) {
 		t.Errorf("it says that nothing is wrong:\n%s", u.sees())
 	}
 }
+
+func TestTheMarksAreThoseOfTheFindings(t *testing.T) {
+	// A handler that will lose is marked nowhere before that is found.
+	f := newFake(500)
+	u := newUser(t, f, 120, 40)
+	storm := findings.Finding{Rule: findings.ResyncStorm, Informer: "pods", Severity: findings.Warning, Place: findings.PlaceResync, Subject: "audit", Since: epoch, At: epoch}
+	other := storm
+	other.Informer, other.Place = "nodes", findings.PlaceHandlers
+	over := storm
+	over.Place, over.Ended = findings.PlaceQueue, epoch
+	info := storm
+	info.Place, info.Severity = findings.PlaceStore, findings.Info
+	u.finds(nil, storm, other, over, info)
+	u.press("2")
+	tabs := strings.Split(u.sees(), "\n")[1]
+	for _, want := range []string{"2 Queue 0   ", "3 Store 500   ", "5 Handlers 3   ", "6 Resync 12s ⚠", "8 Findings 3 ⚠"} {
+		if !strings.Contains(tabs, want) {
+			t.Errorf("%q is not in %q", want, tabs)
+		}
+	}
+	u.expect("⚠ 2")
+}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/informeter/informeter/engine/findings"
 	"github.com/informeter/informeter/engine/inspect"
 )
 
@@ -134,13 +135,50 @@ func (m *Model) vitals() []segment {
 	return append(segments, seg(0, t.warn, mark), seg(5, t.muted, s.Queue.Kind))
 }
 
-// troubles is what the header warns of: the findings, and while there are none
-// what the screens mark themselves, which is quicker and forgets at once.
+// troubles is what the header warns of: the findings of all informers that are
+// more than an explanation, as the tab of Findings is marked. Before anybody has
+// looked for any, it is what the vitals show.
 func (m *Model) troubles(s *inspect.Snapshot) int {
-	if n := m.lookout.troubles(); n > 0 {
-		return n
+	if m.lookout.looked {
+		return m.lookout.troubles()
 	}
 	return warningsInAll(s)
+}
+
+// marks counts what the tabs are marked for: the findings of this informer that
+// can be seen there, and on their own tab those of all.
+func (m *Model) marks() [screenCount]int {
+	if !m.lookout.looked {
+		return warnings(m.snapshot())
+	}
+	var n [screenCount]int
+	for i := range m.lookout.found {
+		f := &m.lookout.found[i]
+		if f.Informer == m.informer && f.Ended.IsZero() && f.Severity > findings.Info {
+			n[screenOf(f.Place)]++
+		}
+	}
+	n[screenFindings] = m.lookout.troubles()
+	return n
+}
+
+// screenOf is the screen of a place.
+func screenOf(p findings.Place) screenID {
+	switch p {
+	case findings.PlaceQueue:
+		return screenQueue
+	case findings.PlaceStore:
+		return screenStore
+	case findings.PlaceIndices:
+		return screenIndices
+	case findings.PlaceHandlers:
+		return screenHandlers
+	case findings.PlaceResync:
+		return screenResync
+	case findings.PlaceRequests:
+		return screenRequests
+	}
+	return screenPipeline
 }
 
 // phaseName is the phase in a word, or what matters more.

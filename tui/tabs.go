@@ -29,8 +29,7 @@ func (m *Model) drawTabs() string {
 
 func (m *Model) tabLine(level int) (line string, fits bool) {
 	t := m.theme
-	warned := warnings(m.snapshot())
-	warned[screenFindings] = m.lookout.troubles()
+	warned := m.marks()
 	l := newLine(m.layout.w)
 	if level != tabsTight {
 		l.skip(1)
