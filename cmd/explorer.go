@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/informeter/informeter/engine"
 	"github.com/informeter/informeter/tui"
 )
 
@@ -63,6 +64,9 @@ func (p Program) show(ctx context.Context, o *switcher, what opened, screen *scr
 		Sentence: first.Sentence,
 		Opener:   o,
 		Close:    first.Close,
+
+		CheckFilter: engine.CheckFilter,
+
 		Log:      log,
 		History:  history.read(),
 		Remember: history.add,

@@ -7,6 +7,14 @@ import (
 	"github.com/informeter/informeter/engine/journal"
 )
 
+// CheckFilter says what is wrong with a filter of objects, see
+// inspect.ParseFilter; unlike that it reads a selector of labels, too. Its error
+// is an *inspect.FilterError.
+func CheckFilter(text string) error {
+	_, err := journal.ParseFilter(text)
+	return err
+}
+
 // filterKeys checks a filter of something that is no object, so that labels
 // cannot be asked of it; what says what they would have to be of.
 func filterKeys(text, what string) error {

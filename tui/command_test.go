@@ -223,7 +223,7 @@ func TestWhatCanNotBeOpenedLeavesTheOldInPlace(t *testing.T) {
 	u, d := withDoor(t, 120, 30)
 	d.opens = func() (Opened, error) { return Opened{}, errors.New(`the server has no resource "puase"`) }
 	u.press("3")
-	u.command("puase").expect(`the server has no resource "puase"; or the command pause`, ":puase", "ns-0/web-00000")
+	u.command("puase").expect(`did you mean the command pause? Else: the server has no resource "puase"`, ":puase", "ns-0/web-00000")
 	u.press("esc").expect("1 of 30")
 	if len(d.closed) > 0 {
 		t.Errorf("closed %v", d.closed)

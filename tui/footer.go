@@ -16,7 +16,7 @@ func (m *Model) drawFooter() string {
 	return l.to(m.layout.w-width(status)-1).put(t.muted, status).String()
 }
 
-// noteLines draws the answer to the last wish: one line, or two if it is long.
+// noteLines draws the answer to the last wish: one line, or more if it is long.
 func (m *Model) noteLines() []string {
 	if m.note == "" {
 		return nil
@@ -25,17 +25,8 @@ func (m *Model) noteLines() []string {
 	if m.failed {
 		mark, st = part{m.theme.bad, "✗ "}, ""
 	}
-	var lines []string
-	for i, text := range wrap(clean(m.note), m.layout.w-4, 2) {
-		l := newLine(m.layout.w).skip(1)
-		if i == 0 {
-			l.put(mark.st, mark.s)
-		} else {
-			l.skip(width(mark.s))
-		}
-		lines = append(lines, l.put(st, text).String())
-	}
-	return lines
+	const most = 4
+	return faultLines(m.theme, m.layout.w, mark, st, m.note, most)
 }
 
 // looking says whether the rows shown are not yet those of the filter that holds,

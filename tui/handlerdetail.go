@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -111,14 +113,17 @@ func resyncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []
 	return out
 }
 
-// causeLines draws a bar for each cause of notifications, two beside each other
-// where there is room.
+// causeCount is how many notifications had a cause.
+type causeCount struct {
+	cause inspect.Cause
+	n     uint64
+}
+
+// causeLines draws a bar for each cause of notifications that there was, the most
+// frequent first and two beside each other where there is room.
 func causeLines(t *theme, l *inspect.ListenerVitals, w int) []string {
 	total := l.Causes.Total()
-	all := []struct {
-		cause inspect.Cause
-		n     uint64
-	}{
+	all := []causeCount{
 		{inspect.CauseWatch, l.Causes.Watch},
 		{inspect.CauseInitial, l.Causes.Initial},
 		{inspect.CauseLateJoin, l.Causes.LateJoin},
@@ -126,6 +131,8 @@ func causeLines(t *theme, l *inspect.ListenerVitals, w int) []string {
 		{inspect.CauseRelistUnchanged, l.Causes.RelistUnchanged},
 		{inspect.CauseResync, l.Causes.Resync},
 	}
+	all = slices.DeleteFunc(all, func(c causeCount) bool { return c.n == 0 })
+	slices.SortStableFunc(all, func(a, b causeCount) int { return cmp.Compare(b.n, a.n) })
 	const name, counted, share, least = 17, 10, 5, 2
 	across := 1
 	if w >= gutter+1+2*(name+counted+share) {
@@ -139,7 +146,7 @@ func causeLines(t *theme, l *inspect.ListenerVitals, w int) []string {
 	var lines []string
 	for i := 0; i < len(all); i += across {
 		line := newLine(w).skip(gutter)
-		for k := range across {
+		for k := range min(across, len(all)-i) {
 			c := all[i+k]
 			line.to(gutter+k*each).left(t.muted, c.cause.String(), name)
 			line.right("", number(c.n), counted).skip(1).right(t.muted, percent(c.n, total), share).skip(2)

@@ -28,11 +28,9 @@ func (m *Model) compose() {
 		lines = append(lines, m.top().lines()...)
 		lines = block(lines, m.layout.w, m.layout.h-1)
 		if m.prompt != nil {
-			if over := m.prompt.over(m.theme, m.layout.w); over != "" {
-				lines[len(lines)-1] = over
-			}
+			cover(lines, m.prompt.over(m.theme, m.layout.w))
 		} else if note := m.noteLines(); len(note) > 1 {
-			lines[len(lines)-1] = note[0]
+			cover(lines, note[:len(note)-1])
 		}
 		lines = append(lines, m.drawFooter())
 	}
@@ -43,6 +41,9 @@ func (m *Model) compose() {
 	}
 	m.content = strings.Join(lines, "\n")
 }
+
+// cover draws over the last lines.
+func cover(lines, by []string) { copy(lines[max(len(lines)-len(by), 0):], by) }
 
 func (m *Model) tooSmall() []string {
 	say := "informeter needs 60×16, this is " + strconv.Itoa(m.layout.w) + "×" + strconv.Itoa(m.layout.h)
@@ -117,6 +118,9 @@ func (m *Model) vitals() []segment {
 	}
 	if s.Queue.Gate.Mode == inspect.GatePaused {
 		segments = append(segments, seg(0, t.paused, " PAUSED "))
+	}
+	if gate := &s.Queue.Gate; gate.Mode == inspect.GateLimited {
+		segments = append(segments, seg(0, t.warn, "limited "+rate(gate.Rate)+"/s"))
 	}
 	if s.Lost.Journal > 0 {
 		segments = append(segments, seg(0, t.warn, "lost "+number(s.Lost.Journal)))

@@ -143,7 +143,7 @@ func (m *Model) notOpened(msg openedMsg, idle bool) {
 	what := msg.err.Error()
 	if words, err := split(msg.line); err == nil && len(words) > 0 && strings.Contains(what, words[0].text) {
 		if n := near(words[0].text, commandNames()); len(n) > 0 {
-			what += "; or the command " + alternatives(n)
+			what = "did you mean the command " + alternatives(n) + "? Else: " + what
 		}
 	}
 	m.note, m.failed = what, true

@@ -1,6 +1,10 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
 
 // pane is what the screens have in common: a size, and ways of doing nothing.
 type pane struct {
@@ -22,6 +26,9 @@ func (p *pane) blank() string { return newLine(p.w).String() }
 // place says which row of how many is selected, and with a filter how many it
 // keeps.
 func place(cursor, matched, total int, filter string) string {
+	if f, err := inspect.ParseFilter(filter); err == nil && f.All() {
+		filter = "" // it is being typed
+	}
 	if matched == 0 && filter == "" {
 		return ""
 	}

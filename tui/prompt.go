@@ -175,15 +175,33 @@ func (p *prompt) draw(t *theme, w int, status string) string {
 	return newLine(w).place("", l.String()).to(w-width(status)-1).put(t.muted, status).String()
 }
 
-// over draws the line above, or nothing.
-func (p *prompt) over(t *theme, w int) string {
-	if p.fault != nil {
-		return newLine(w).skip(1).put(t.bad, "✗ ").put("", p.fault.what).String()
+// over draws the lines above: what is wrong, whole, or what can be typed.
+func (p *prompt) over(t *theme, w int) []string {
+	const most = 4
+	switch {
+	case p.fault != nil:
+		return faultLines(t, w, part{t.bad, "✗ "}, "", p.fault.what, most)
+	case p.above != nil:
+		if l := p.above(w); l != "" {
+			return []string{l}
+		}
 	}
-	if p.above != nil {
-		return p.above(w)
+	return nil
+}
+
+// faultLines wraps what is said behind a mark.
+func faultLines(t *theme, w int, mark part, st style, text string, most int) []string {
+	var lines []string
+	for i, s := range wrap(clean(text), w-2-width(mark.s), most) {
+		l := newLine(w).skip(1)
+		if i == 0 {
+			l.put(mark.st, mark.s)
+		} else {
+			l.skip(width(mark.s))
+		}
+		lines = append(lines, l.put(st, s).String())
 	}
-	return ""
+	return lines
 }
 
 // scrolled returns the byte from which on the text is shown in room cells, and
@@ -220,7 +238,7 @@ func (m *Model) askFilter(f filtered) {
 	p := newPrompt("/", hint, before)
 	p.change = func(text string) {
 		if !searches {
-			if p.fault = badFilter(text); p.fault != nil {
+			if p.fault = m.badFilter(f, text); p.fault != nil {
 				return
 			}
 		}
@@ -229,17 +247,6 @@ func (m *Model) askFilter(f filtered) {
 	p.cancel = func() { f.setFilter(before) }
 	p.counts = true
 	m.prompt = p
-}
-
-// badFilter returns what is wrong with a filter; nil if nothing is.
-func badFilter(text string) *fault {
-	_, err := inspect.ParseFilter(text)
-	if wrong := (*inspect.FilterError)(nil); errors.As(err, &wrong) {
-		return &fault{0, len(text), wrong.Reason}
-	} else if err != nil {
-		return &fault{0, len(text), err.Error()}
-	}
-	return nil
 }
 
 // askRate lets the user type how many deltas a second may pass the gate.

@@ -12,9 +12,12 @@ import (
 // was returned, the status, what was asked for, what comes next, how long it
 // lasted; never verb, ago, the time line, items, verdict.
 func (p *requestsScreen) columns() []column {
-	line := column{title: p.axisTitle(), min: 12, max: 12}
-	if w := p.tableWidth(); w > 70 {
+	line := column{title: p.axisTitle(), min: 12, max: 13} // where there is no room it gives its own
+	switch w := p.tableWidth(); {
+	case w > 70:
 		line.max = min(w/3, 60)
+	case w < 64:
+		line.title, _, _ = strings.Cut(line.title, ellipsis)
 	}
 	return []column{
 		fixedLeft("VERB", 9, 0).sorted(byVerb, upwards),

@@ -29,6 +29,9 @@ type Options struct {
 	// Close stops what Process is of, once something else is looked at; may be
 	// nil. Whoever calls Run does so for what is open when it returns.
 	Close func()
+	// CheckFilter says what is wrong with a filter of objects, a selector of labels
+	// included: what inspect.ParseFilter can't. May be nil.
+	CheckFilter func(text string) error
 	// Log is what the program has logged; nil if that is not kept.
 	Log Log
 	// History is the lines that were typed in runs before, the oldest first, and

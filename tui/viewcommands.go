@@ -60,7 +60,7 @@ func runFilter(m *Model, args []word) (tea.Cmd, error) {
 	}
 	w := args[0]
 	if _, searches := f.(searcher); !searches {
-		if wrong := badFilter(w.text); wrong != nil {
+		if wrong := m.badFilter(f, w.text); wrong != nil {
 			return nil, &fault{w.from, w.to, wrong.what}
 		}
 	}

@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 )
 
@@ -13,7 +15,7 @@ type FilterKind uint8
 const (
 	FilterAll       FilterKind = iota // empty: keeps everything
 	FilterSubstring                   // text
-	FilterRegexp                      // /text/
+	FilterRegexp                      // /text/, the second slash as one likes
 	FilterFuzzy                       // -f text: its letters in this order
 	FilterLabels                      // -l selector: of the object, not the key
 )
@@ -37,20 +39,22 @@ type FilterError struct{ Filter, Reason string }
 func (e *FilterError) Error() string { return fmt.Sprintf("filter %q: %s", e.Filter, e.Reason) }
 
 // ParseFilter reads a filter: a substring, /a regular expression/, -f letters
-// for a fuzzy match, -l a label selector; a leading "!" inverts each. Case is
-// ignored but in a regular expression that has a capital letter, and in labels.
-// The selector itself is not checked here. Its error is a *FilterError.
+// for a fuzzy match, -l a label selector; a leading "!" inverts each. No key
+// begins with a slash, so that one at the beginning is enough to say that what
+// follows is an expression: it holds while it is being typed. Case is ignored but
+// in a regular expression that has a capital letter, and in labels. The selector
+// itself is not checked here. Its error is a *FilterError.
 func ParseFilter(text string) (Filter, error) {
 	rest, inverse := strings.CutPrefix(strings.TrimSpace(text), "!")
 	f := Filter{Inverse: inverse}
 	switch {
 	case rest == "":
 		return Filter{}, nil
-	case len(rest) > 2 && rest[0] == '/' && rest[len(rest)-1] == '/':
-		f.Kind, f.Text = FilterRegexp, rest[1:len(rest)-1]
+	case rest[0] == '/':
+		f.Kind, f.Text = FilterRegexp, strings.TrimSuffix(rest[1:], "/")
 		expr := f.Text
 		if expr == strings.ToLower(expr) {
-			expr = "(?i)" + expr
+			expr = ignoreCase + expr
 		}
 		var err error
 		if f.expr, err = regexp.Compile(expr); err != nil {
@@ -69,9 +73,17 @@ func ParseFilter(text string) (Filter, error) {
 	return f, nil
 }
 
-// reasonOf returns what is wrong with an expression, without the expression.
+// ignoreCase in front of an expression does that.
+const ignoreCase = "(?i)"
+
+// reasonOf returns what is wrong with an expression, and in which part of it.
 func reasonOf(err error) string {
-	return strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+	wrong := (*syntax.Error)(nil)
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	// What was typed, without what was put in front of it.
+	return wrong.Code.String() + ": `" + strings.TrimPrefix(wrong.Expr, ignoreCase) + "`"
 }
 
 // All says that the filter keeps everything.

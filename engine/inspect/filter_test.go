@@ -17,7 +17,12 @@ func TestFiltersKeepWhatTheyAreWrittenFor(t *testing.T) {
 		{"web", "shop/db-0", false},
 		{"!web", "shop/web-0", false},
 		{"!web", "shop/db-0", true},
-		{"/p/w", "shop/p/w", true}, // no closing slash: a substring
+		{"/p/w", "shop/p/w", true},
+		{"/^checkout", "checkout/web-0", true}, // as it is being typed
+		{"/^checkout", "shop/checkout", false},
+		{"!/^checkout", "shop/checkout", true},
+		{"/", "anything", true},
+		{"//", "anything", true},
 		{"/web-[0-3]$/", "shop/web-2", true},
 		{"/web-[0-3]$/", "shop/web-4", false},
 		{"/WEB/", "shop/web", false},
@@ -50,6 +55,10 @@ func TestAFilterThatDoesNotParseSaysWhy(t *testing.T) {
 	}
 	if got, want := err.Error(), `filter "/web-[/": not a regular expression: missing closing ]: `+"`[`"; got != want {
 		t.Errorf("error = %s, want %s", got, want)
+	}
+	_, err = ParseFilter("/(a|b/")
+	if got, want := err.Error(), `filter "/(a|b/": not a regular expression: missing closing ): `+"`(a|b`"; got != want {
+		t.Errorf("error = %s, want %s: nobody has typed more than that", got, want)
 	}
 	if Match("/web-[/")("web-[") {
 		t.Error("a filter that does not parse matches something")
