@@ -174,6 +174,9 @@ func (f *sourceFlags) changed(args []string, t tui.Target) (*sourceFlags, []stri
 	if t.Namespace != "" || t.AllNamespaces {
 		drop["namespace"], drop["all-namespaces"] = true, true
 	}
+	if t.Scenario == tui.DefaultScenario {
+		t.Scenario = demo.Steady
+	}
 	if t.Scenario != "" {
 		drop["demo"], drop["projection"] = true, true
 		if !f.demo() {

@@ -95,9 +95,11 @@ func (m *Model) exists(s screenID) bool { return s != screenInformers || len(m.s
 
 // show switches to a screen, and closes what was open over the old one.
 func (m *Model) show(s screenID) {
-	if m.exists(s) {
-		m.overlay, m.object, m.columns, m.current, m.visits = nil, nil, nil, s, nil
+	if !m.exists(s) {
+		m.note = "there is only one informer"
+		return
 	}
+	m.overlay, m.object, m.columns, m.current, m.visits = nil, nil, nil, s, nil
 }
 
 // back goes one level up: it closes what is on top, or what the screen has

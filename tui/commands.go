@@ -92,7 +92,14 @@ func openCommands() []command {
 	})
 	ns.name, ns.args, ns.help = "ns", "NAME|all", "the same in another namespace"
 	demo := target("scenario", NamesOfScenarios, func(t *Target, name string) { t.Scenario = name })
-	demo.name, demo.args, demo.help = "demo", "SCENARIO", "the simulated cluster"
+	demo.name, demo.args, demo.help = "demo", "[SCENARIO]", "the simulated cluster"
+	named := demo.run
+	demo.run = func(m *Model, args []word) (tea.Cmd, error) {
+		if len(args) == 0 {
+			return m.open("the simulated cluster", m.typing(), Target{Scenario: DefaultScenario})
+		}
+		return named(m, args)
+	}
 	open := command{
 		name: "open", args: "RESOURCE [-n NS|-A] [-l SELECTOR]",
 		help:     "the same, for a resource named like a command",
@@ -368,7 +375,40 @@ func runHandlerAdd(m *Model, args []word) (tea.Cmd, error) {
 			return nil, err
 		}
 	}
-	return m.control("handler "+s.Name+" added", func(ctx context.Context, c inspect.Controls) error { return c.AddHandler(ctx, s) }), nil
+	return m.change(nil, func(ctx context.Context, i inspect.Inspector, c inspect.Controls) (string, error) {
+		before, err := i.Snapshot(ctx)
+		if err == nil {
+			err = c.AddHandler(ctx, s)
+		}
+		if err != nil {
+			return "", err
+		}
+		now, err := i.Snapshot(ctx)
+		if err != nil {
+			return "handler " + s.Name + " added", nil // what it has become nobody says
+		}
+		return joined(s, before.Listeners, &now), nil
+	}), nil
+}
+
+// joined says what has become of a handler that was added: how it is called, and
+// which period it was granted.
+func joined(s inspect.HandlerSpec, before []inspect.ListenerVitals, now *inspect.Snapshot) string {
+	for i := range now.Listeners {
+		l := &now.Listeners[i]
+		if slices.ContainsFunc(before, func(b inspect.ListenerVitals) bool { return b.Name == l.Name }) {
+			continue
+		}
+		said := "handler " + l.Name + " added"
+		if l.Name != s.Name {
+			said += ": there is a " + s.Name + " already"
+		}
+		if s.Resync > 0 && l.ResyncGranted != s.Resync {
+			said += "; it asked for a resync every " + period(s.Resync) + " and was granted " + period(l.ResyncGranted) + grantReason(now, l)
+		}
+		return said
+	}
+	return "handler " + s.Name + " added"
 }
 
 func runHandlerRemove(m *Model, args []word) (tea.Cmd, error) {

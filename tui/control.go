@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -71,7 +72,7 @@ func (m *Model) controlled(msg controlMsg) tea.Cmd {
 	m.dirty = true
 	switch {
 	case errors.Is(msg.err, inspect.ErrReadOnly), errors.Is(msg.err, inspect.ErrUnsupported):
-		m.note, m.failed = "not possible here: "+msg.err.Error(), true
+		m.note, m.failed = "not possible here: "+withoutKind(msg.err), true
 	case msg.err != nil:
 		m.fail(msg.err)
 	default:
@@ -88,6 +89,16 @@ func (m *Model) controlled(msg controlMsg) tea.Cmd {
 		return nil
 	}
 	return m.pullNow()
+}
+
+// withoutKind leaves out what kind of error it is at the end of a sentence that
+// says so already.
+func withoutKind(err error) string {
+	s := err.Error()
+	for _, kind := range []error{inspect.ErrReadOnly, inspect.ErrUnsupported} {
+		s = strings.TrimSuffix(s, ": "+kind.Error())
+	}
+	return s
 }
 
 // resultMsg brings what came of a wish that only reads.

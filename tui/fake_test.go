@@ -29,9 +29,10 @@ type fake struct {
 	diff     func(inspect.DiffRequest) (inspect.Diff, error)
 	diffed   []inspect.DiffRequest // asked for
 	verified map[string]inspect.IndexCheck
-	fills    *inspect.IndexVitals // what the next index comes to; nil: none comes
-	moments  []inspect.Moment     // the newest first; nil if there are none to be had
-	err      error                // of every read
+	joins    *inspect.ListenerVitals // the next handler
+	fills    *inspect.IndexVitals    // what the next index comes to; nil: none comes
+	moments  []inspect.Moment        // the newest first; nil if there are none to be had
+	err      error                   // of every read
 	readOnly bool
 	unsorted bool // sorts by key only
 	scanned  int  // of the rows; 0 for all
@@ -375,6 +376,9 @@ func (f *fake) AddIndex(_ context.Context, s inspect.IndexSpec) error {
 }
 
 func (f *fake) AddHandler(_ context.Context, s inspect.HandlerSpec) error {
+	if f.joins != nil {
+		f.bump(func() { f.snapshot.Listeners = append(slices.Clone(f.snapshot.Listeners), *f.joins) })
+	}
 	return f.did(fmt.Sprintf("handler %s %v %v", s.Name, s.Delay, s.Resync))
 }
 

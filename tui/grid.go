@@ -116,12 +116,15 @@ func newGrid(w int, columns ...column) grid {
 			}
 		}
 	}
-	for i, c := range columns {
-		if g.widths[i] > 0 && c.max > c.min {
-			more := min(c.max-c.min, w-1-total)
-			// Where even what stays has no room, what can shrink does.
-			g.widths[i] = max(g.widths[i]+more, 1)
-			total += more
+	// The keys have what they need, and take what the others leave.
+	for _, keys := range []bool{false, true} {
+		for i, c := range columns {
+			if g.widths[i] > 0 && c.max > c.min && c.key == keys {
+				more := min(c.max-c.min, w-1-total)
+				// Where even what stays has no room, what can shrink does.
+				g.widths[i] = max(g.widths[i]+more, 1)
+				total += more
+			}
 		}
 	}
 	return g

@@ -93,6 +93,9 @@ func callSegments(t *theme, l *inspect.ListenerVitals) []segment {
 
 func resyncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
 	if l.ResyncAsked == 0 && l.ResyncGranted == 0 {
+		if l.Explorer {
+			return []segment{seg(0, t.muted, "asks for none, is told of every round")}
+		}
 		return []segment{seg(0, t.muted, "none asked for")}
 	}
 	out := []segment{seg(0, "", "asked "+period(l.ResyncAsked)), seg(0, "", "granted "+period(l.ResyncGranted))}

@@ -125,8 +125,14 @@ func (p *handlersScreen) tableShown() (*table, []column) {
 func (p *handlersScreen) handle(a Action) tea.Cmd {
 	s := &p.standing
 	if page, ok := pageFor(a); ok && (a != ActionOpen || s.focus) {
-		if key := p.key(); key != "" {
+		key := p.key()
+		switch {
+		case key != "":
 			p.m.openPage(key, page)
+		case s.focus:
+			p.m.note = "no key is selected"
+		default:
+			p.m.note = "this handler is in no call right now, so there is no key to open"
 		}
 		return nil
 	}

@@ -157,7 +157,7 @@ func (p *helpScreen) filterHelp() [][2]string {
 		{"-f text", "the keys that have its letters in this order"},
 		{"-l selector", "the objects with these labels, as in app=web,tier!=cache"},
 		{"!filter", "the others"},
-		{next + " " + previous, "the next match and the one before; of filtered rows each is one; with the filter gone, those of the last"},
+		{next + " " + previous, "the next match and the one before: the next row where rows are filtered, else a match of the last filter"},
 		{sorts, "sort by the next column; what waits keeps the order in which it will be popped, and is counted in sight only"},
 	}
 }

@@ -109,7 +109,7 @@ func (o *objectRows) columns(w int) []column {
 		fixed("NO-OP", 5, 6).sorted(string(inspect.SortNoOps), downwards),
 		fixedLeft("WRITER", max(min(o.writers, 24), 10), 7).sorted(string(inspect.SortWriter), upwards),
 		fixed("SIZE", 6, 9).sorted(string(inspect.SortSize), downwards),
-		fixed("WAITING", 7, 5),
+		fixed("WAITING", 7, 10), // the Queue says it, too: it takes no other one's place
 	}
 	for i := range columns {
 		if c := &columns[i]; i > 2 {
@@ -159,7 +159,7 @@ func (o *objectRows) status(filter string) string {
 	if !o.byKey() && s != "" {
 		s += " by " + o.title(o.columns(120))
 		if o.order.by == string(inspect.SortChanged) && o.order.desc == downwards && o.pinned() {
-			s = "following the newest, " + number(o.matched) + " objects"
+			s = "following the newest of " + number(o.matched)
 		}
 	}
 	return s

@@ -37,16 +37,17 @@ func (p *objectScreen) tabLine(t *theme) string {
 	p.tabs = p.tabs[:0]
 	for i, page := range keyPages {
 		from := l.used
-		if keyPage(i) == p.page {
-			l.put(t.tab, " "+page.name+" ")
-		} else {
-			l.put(t.muted, " "+page.name+" ")
+		name, key := " "+page.name+" ", p.m.keymap.label(ScopeGlobal, page.action)
+		if key != "" {
+			key += " "
 		}
-		if key := p.m.keymap.label(ScopeGlobal, page.action); key != "" {
-			l.put(t.faint, key)
+		if keyPage(i) == p.page {
+			l.put(t.tab, name+key)
+		} else {
+			l.put(t.muted, name).put(t.faint, key)
 		}
 		p.tabs = append(p.tabs, keyTab{from, l.used, keyPage(i)})
-		l.skip(2)
+		l.skip(1)
 	}
 	return l.String()
 }

@@ -47,6 +47,10 @@ type Target struct {
 	Scenario string
 }
 
+// DefaultScenario in Target.Scenario is the scenario that is opened where none is
+// named.
+const DefaultScenario = "-"
+
 // Opened is what an Opener has opened.
 type Opened struct {
 	Process inspect.Process

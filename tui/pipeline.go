@@ -260,7 +260,12 @@ func (p *pipelineScreen) columns(t *theme, s *inspect.Snapshot) []string {
 			l.to(x)
 			switch {
 			case i == 0:
-				l.left(t.title, st.name, w)
+				end := l.used + w
+				l.left(t.title, st.name, min(width(st.name), w))
+				if most := width(st.most); l.used+1+most <= end {
+					l.to(end-most).put(t.faint, st.most)
+				}
+				l.to(end)
 			case i <= facts:
 				cells := newLine(w)
 				for _, part := range st.facts[i-1].parts {

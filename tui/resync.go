@@ -264,7 +264,14 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 		}
 	}
 	if l.ResyncAsked == 0 && l.ResyncGranted == 0 {
-		say("", "", "asked for none: it is told of changes only")
+		switch told := number(l.Causes.Resync) + " of the " + count(l.Causes.Total(), "notification", "notifications") + " so far were resyncs"; {
+		case l.Explorer:
+			say("", "", "asks for none, and is told of the rounds of all others, which it shows: "+told)
+		case l.Causes.Resync > 0:
+			say("", "", "asks for none now: "+told)
+		default:
+			say("", "", "asked for none: it is told of changes only")
+		}
 		return lines
 	}
 	say("asked", "", period(l.ResyncAsked))
@@ -276,7 +283,7 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 	case l.ResyncSeen > 0:
 		say("seen", "", period(l.ResyncSeen)+seenReason(s, l))
 	default:
-		say("seen", t.muted, "there were no two rounds yet")
+		say("seen", t.muted, "it has been given fewer than two rounds so far")
 	}
 	say("next", "", dueIn(s.At, l.NextResync, "in "))
 	each := time.Duration(0)
@@ -346,5 +353,8 @@ func seenReason(s *inspect.Snapshot, l *inspect.ListenerVitals) string {
 			return ": it is due only when the informer checks, every " + period(check) + ", so with the " + ordinal(int(n)) + " check"
 		}
 	}
-	return ": the checks came late, or an interrupted watch held them up"
+	if l.Pending > 0 && l.Behind > granted/slack {
+		return ": it is " + duration(l.Behind) + " behind with " + number(l.Pending) + " pending, and sees a round when it gets there"
+	}
+	return ": it took that long to get to one, or a check came late, as it does when a watch is interrupted"
 }

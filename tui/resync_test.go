@@ -14,7 +14,7 @@ func TestARoundThatOutlastsItsPeriodIsAWarning(t *testing.T) {
 		objects int
 		share   string
 		warned  bool
-	}{{48211, "320%", true}, {5010, "33%", false}} {
+	}{{48211, "321%", true}, {5010, "33%", false}} {
 		f := newFake(1)
 		f.snapshot.Store.Objects = c.objects
 		u := newUser(t, f, 200, 30)
@@ -90,9 +90,9 @@ func TestWhyPeriodsDifferIsSaid(t *testing.T) {
 		"asked late":                {2 * second, second, 2 * second, 2 * second, 0, []string{"it asked when the informer was running, which checks every 2.0s"}},
 		"not a multiple of a check": {2 * second, 2500 * time.Millisecond, 2500 * time.Millisecond, 4 * second, 0, []string{"only when the informer checks, every 2.0s", "the 2nd check"}},
 		"passed over":               {2 * second, 2 * second, 2 * second, 6 * second, 2, []string{"rounds were passed over", "passed over 2 times"}},
-		"late":                      {2 * second, 2 * second, 2 * second, 9 * second, 0, []string{"the checks came late"}},
+		"late":                      {2 * second, 2 * second, 2 * second, 9 * second, 0, []string{"it is 8.2s behind with 4,120 pending"}},
 		"by hand":                   {30 * second, 30 * second, 30 * second, second, 0, []string{"asked for in between"}},
-		"no rounds yet":             {30 * second, 30 * second, 30 * second, 0, 0, []string{"no two rounds yet"}},
+		"no rounds yet":             {30 * second, 30 * second, 30 * second, 0, 0, []string{"fewer than two rounds so far"}},
 	} {
 		f := newFake(20).with(func(s *inspect.Snapshot) {
 			s.Resync.CheckPeriod = c.check

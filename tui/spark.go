@@ -22,6 +22,15 @@ func (s *series) set(v float64) { s.values[samples-1], s.seen[samples-1] = v, tr
 
 var levels = [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
 
+// most is the largest value of the newest w seconds.
+func (s *series) most(w int) float64 {
+	most := 0.0
+	for _, v := range s.values[samples-min(w, samples):] {
+		most = max(most, v)
+	}
+	return most
+}
+
 // spark draws the newest w seconds in rows lines, the upper one first: one cell a
 // second, from 0 to the largest value in sight, which is taken to be at least
 // full.

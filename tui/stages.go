@@ -13,17 +13,29 @@ type stage struct {
 	row   []segment // for the list, one line
 	spark []string
 	color style
+	// most is the largest value that spark shows; empty where that says nothing.
+	most string
 }
 
 func (p *pipelineScreen) stages(t *theme, s *inspect.Snapshot, w, rows int) []stage {
 	h := p.m.history()
-	return []stage{
+	stages := []stage{
 		reflectorStage(t, s, h.events.spark(w, rows, 1)),
 		queueStage(t, s, h.depth.spark(w, rows, 8)),
 		handleStage(t, s, h.handled.spark(w, rows, 1)),
 		indexerStage(t, s, h.objects.spark(w, rows, 2*float64(max(s.Store.Objects, 1)))),
-		processorStage(t, s, h.pending.spark(w, rows, 8)),
+		processorStage(t, s, w, h.pending.spark(w, rows, 8)),
 	}
+	for i, most := range []string{
+		rate(h.events.most(w)), number(int64(h.depth.most(w))), rate(h.handled.most(w)),
+		"", // a store's size is what it is
+		number(int64(h.pending.most(w))),
+	} {
+		if most != "" && most != "0" {
+			stages[i].most = "max " + most
+		}
+	}
+	return stages
 }
 
 func reflectorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
@@ -131,7 +143,7 @@ func indexerStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 	return stage{name: "Indexer", facts: facts, row: facts, spark: spark, color: t.accent}
 }
 
-func processorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
+func processorStage(t *theme, s *inspect.Snapshot, w int, spark []string) stage {
 	listeners := seg(0, "", count(len(s.Listeners), "listener", "listeners"))
 	worst := slowest(s.Listeners)
 	if worst < 0 || s.Listeners[worst].Behind < noticeable {
@@ -147,12 +159,20 @@ func processorStage(t *theme, s *inspect.Snapshot, spark []string) stage {
 	if troubled(l, s.Store.Objects) || l.Behind >= noticeable {
 		st = t.warn
 	}
+	// Its name is what has to be read.
+	name, pending := "slowest: "+l.Name, number(l.Pending)+" pending"
+	if width(clean(name)) > w {
+		name = cutKey(clean(l.Name), w)
+	}
+	const short = 16
 	return stage{
 		name: "Processor", spark: spark, color: st,
-		facts: []segment{listeners, seg(0, t.muted, "slowest: "+l.Name), seg(0, st, number(l.Pending)+" pending")},
+		facts: []segment{listeners, seg(0, t.muted, name), seg(0, st, pending)},
 		row: []segment{
-			{parts: listeners.parts, drop: 1},
-			seg(0, st, "slowest "+l.Name+": "+number(l.Pending)+" pending, "+duration(l.Behind)),
+			{parts: listeners.parts, drop: 3},
+			seg(2, st, "slowest"),
+			seg(0, st, cutKey(clean(l.Name), short)+" "+pending),
+			seg(1, st, duration(l.Behind)),
 		},
 	}
 }

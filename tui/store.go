@@ -15,6 +15,7 @@ type storeScreen struct {
 	rows    objectRows
 	text    string // the filter
 	preview preview
+	looked  string // the key that was looked for and is not here yet
 }
 
 func newStoreScreen(m *Model) *storeScreen {
@@ -49,6 +50,7 @@ func (p *storeScreen) ask(r *request) {
 func (p *storeScreen) refresh(f *frame) {
 	if f.request.store.on && p.rows.answers(&f.request.store.query, p.text) {
 		p.rows.take(p.m, f.store)
+		p.arrive()
 		p.preview.refresh(f, p.selected())
 	}
 }
@@ -64,6 +66,22 @@ func (p *storeScreen) goTo(key string) {
 	p.rows.table.order = order{by: string(inspect.SortKey)}
 	p.setFilter("")
 	p.rows.seek(key)
+	p.looked = key
+}
+
+// arrive says so if the key that was looked for is not there.
+func (p *storeScreen) arrive() {
+	if p.looked == "" || p.rows.sought != "" || !p.rows.read {
+		return
+	}
+	switch at := p.selected(); {
+	case at == p.looked, at == "":
+	case at > p.looked:
+		p.m.note = "no key " + p.looked + ": this is the first one after it"
+	default:
+		p.m.note = "no key " + p.looked + ", and none after it: this is the last one"
+	}
+	p.looked = ""
 }
 
 func (p *storeScreen) filter() string { return p.text }

@@ -96,7 +96,7 @@ func TestAKeyIsNotCutWhileColumnsAreEmpty(t *testing.T) {
 	f.rows = []inspect.Row{{Key: long, ResourceVersion: "1", Created: epoch.Add(-time.Hour), Waiting: 3}}
 	f.snapshot.Queue.Deltas, f.snapshot.Queue.Age = 3, time.Minute
 	u := newUser(t, f, 80, 24)
-	u.press("3").expect(long, "WAITING")
+	u.press("3").expect(long, " RV ")
 	for _, gone := range []string{"UPDATES", "RATE/s", "WRITER"} {
 		if strings.Contains(u.sees(), gone) {
 			t.Errorf("%s is there and has nothing in it:\n%s", gone, u.sees())

@@ -87,6 +87,9 @@ func (e *environment) complain(text string, issues *cel.Issues) *Error {
 		column += utf8.RuneCountInString(line)
 	}
 	reason, _, _ := strings.Cut(first.Message, "\n")
+	// What the parser expected is every token there is.
+	reason, _, _ = strings.Cut(reason, " expecting {")
+	reason = strings.ReplaceAll(reason, "mismatched input '<EOF>'", "something is missing at the end")
 	if strings.HasPrefix(reason, "undeclared reference to 'self'") {
 		reason += "; the object is called object"
 	} else if strings.HasPrefix(reason, "undeclared reference to") {

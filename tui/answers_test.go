@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
+
+// TestAnAddedHandlerSaysWhatItHasBecome: its name may be another than it was to
+// have, and its period too.
+func TestAnAddedHandlerSaysWhatItHasBecome(t *testing.T) {
+	f := newFake(30)
+	f.snapshot.Resync = inspect.ResyncVitals{}
+	u := newUser(t, f, 160, 36)
+	f.joins = &inspect.ListenerVitals{Name: "slow"}
+	u.command("handler add slow 5ms").expect(" handler slow added ")
+	f.joins = &inspect.ListenerVitals{Name: "slow#2", ResyncAsked: 3 * time.Second}
+	u.command("handler add slow 5ms resync 3s").expect("handler slow#2 added: there is a slow already", "every 3.0s and was granted", "the informer never checks")
+}
+
+// TestAKeyThatIsNotThereIsSaidToBeMissing, and what is selected in its place.
+func TestAKeyThatIsNotThereIsSaidToBeMissing(t *testing.T) {
+	f := newFake(30)
+	u := newUser(t, f, 120, 36)
+	u.command("goto " + f.rows[3].Key)
+	u.expectMarked(f.rows[3].Key)
+	if strings.Contains(u.sees(), "no key") {
+		t.Errorf("a key that is there is missing:\n%s", u.sees())
+	}
+	u.command("goto a").expect("no key a: this is the first one after it")
+	u.expectMarked(f.rows[0].Key)
+	u.command("goto zzz").expect("no key zzz, and none after it: this is the last one")
+	u.expectMarked(f.rows[29].Key)
+}
+
+// TestARoundThatIsSeenLateHasAReason, and the explorer says that it is told of
+// rounds it did not ask for.
+func TestARoundThatIsSeenLateHasAReason(t *testing.T) {
+	f := newFake(30).with(func(s *inspect.Snapshot) {
+		s.Resync.CheckPeriod = 10 * time.Second
+		l := &s.Listeners[2]
+		l.ResyncAsked, l.ResyncGranted, l.ResyncSeen, l.ResyncSkipped = 10*time.Second, 10*time.Second, 17*time.Second, 0
+		l.Pending, l.Behind = 340, 20*time.Second
+		for i := range s.Listeners {
+			if l := &s.Listeners[i]; l.Explorer {
+				l.Causes = inspect.CauseCounts{Resync: 545, Watch: 455}
+			}
+		}
+	})
+	u := newUser(t, f, 160, 40)
+	h := &u.m.screens[screenResync].(*resyncScreen).handlers
+	u.press("6")
+	h.choose(f.snapshot.Listeners[2].Name)
+	u.look()
+	u.expect("it is 20s behind with 340 pending, and sees a round when it gets there")
+	f.bump(func() { f.snapshot.Listeners[2].ResyncSeen = 0 })
+	u.look()
+	u.expect("fewer than two rounds so far")
+	h.choose(explorerName(&f.snapshot))
+	u.look()
+	u.expect("is told of the rounds of all others", "545 of the 1,000")
+	u.press("5")
+	u.m.screens[screenHandlers].(*handlersScreen).handlers.choose(explorerName(&f.snapshot))
+	u.look()
+	u.expect("asks for none, is told of every round")
+}
+
+// TestAColumnOfDashesTakesNoOtherPlace: what waits comes and goes.
+func TestAColumnOfDashesTakesNoOtherPlace(t *testing.T) {
+	f := newFake(60)
+	for i := range f.rows {
+		f.rows[i].Writer, f.rows[i].Size, f.rows[i].Compared, f.rows[i].Rate = "load-balancer-controller", 900, 10, 1
+	}
+	for _, w := range []int{100, 120} {
+		u := newUser(t, f, w, 24)
+		before := strings.Fields(u.press("3").line("KEY"))
+		for i := range f.rows {
+			f.rows[i].Waiting = 3
+		}
+		u.look()
+		if got := strings.Fields(u.line("KEY")); strings.Join(got, " ") != strings.Join(before, " ") {
+			t.Errorf("at %d columns %q have become %q", w, before, got)
+		}
+		if w == 120 {
+			u.expect("load-balancer-controller")
+		}
+	}
+	newUser(t, f, 80, 24).press("3", "F").expect("following the newest of 60")
+}
+
+// TestAKeyThatDoesNothingSaysWhy.
+func TestAKeyThatDoesNothingSaysWhy(t *testing.T) {
+	f := newFake(30).with(func(s *inspect.Snapshot) {
+		for i := range s.Listeners {
+			s.Listeners[i].CurrentKey, s.Listeners[i].InHandler = "", 0
+		}
+	})
+	u := newUser(t, f, 120, 36)
+	u.press("0").expect("there is only one informer")
+	u.press("5", "d").expect("in no call right now")
+}
+
+// TestTheNameOfTheSlowestHandlerIsWhole where it has room.
+func TestTheNameOfTheSlowestHandlerIsWhole(t *testing.T) {
+	f := newFake(30).with(func(s *inspect.Snapshot) {
+		s.Listeners[2].Name, s.Listeners[2].Pending, s.Listeners[2].Behind = "billing-export", 260, 12*time.Second
+	})
+	u := newUser(t, f, 120, 36)
+	if l := u.press("1").line("bookmark"); l == "" || strings.Contains(strings.Split(u.sees(), "HANDLER")[0], "billing-ex…") {
+		t.Errorf("the name is cut:\n%s", u.sees())
+	}
+	newUser(t, f, 60, 16).press("1").expect("billing-export 260 pending")
+}
+
+// TestASparklineSaysItsScale.
+func TestASparklineSaysItsScale(t *testing.T) {
+	u := newUser(t, newFake(30), 120, 36)
+	u.press("1").expect("max 1,204 ")
+}
