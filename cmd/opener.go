@@ -179,6 +179,8 @@ func (f *sourceFlags) changed(args []string, t tui.Target) (*sourceFlags, []stri
 	}
 	if t.Scenario != "" {
 		drop["demo"], drop["projection"] = true, true
+		// Each scenario has namespaces of its own.
+		drop["namespace"], drop["all-namespaces"] = true, true
 		if !f.demo() {
 			args = nil
 		}

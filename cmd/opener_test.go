@@ -58,7 +58,8 @@ func TestWishesChangeOnlyWhatTheyName(t *testing.T) {
 		{"pods --context a --as-group x --as-group y -A", tui.Target{Context: "b", Namespace: "n"}, "pods --context=b --as-group=[x,y] --namespace=n"},
 		{"--demo=steady pods", tui.Target{Context: "b"}, "pods --context=b"},
 		{"--demo=steady nodes", tui.Target{Scenario: "expired"}, "nodes --demo=expired"},
-		{"--context a widgets -n web --projection metadata", tui.Target{Scenario: "expired"}, "--namespace=web --demo=expired"},
+		{"--demo=steady -n web nodes", tui.Target{Scenario: "expired"}, "nodes --demo=expired"},
+		{"--context a widgets -n web --projection metadata", tui.Target{Scenario: "expired"}, "--demo=expired"},
 	} {
 		f, args := flagsOf(t, strings.Fields(c.before)...)
 		next, args, err := f.changed(args, c.wish)

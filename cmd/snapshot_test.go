@@ -303,3 +303,13 @@ func TestControlCharactersReachNoTerminal(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEmptyListLeavesTheStoreNotBehind(t *testing.T) {
+	isolate(t)
+	got := run(t, "snapshot", "--demo", "-n", "nope")
+	var s inspect.Snapshot
+	parseSnapshot(t, got.stdout, &s)
+	if got.code != exitOK || !s.Informer.Synced || s.Store.Objects != 0 || s.Store.Behind {
+		t.Errorf("code %d, synced %v, %d objects, behind %v", got.code, s.Informer.Synced, s.Store.Objects, s.Store.Behind)
+	}
+}

@@ -41,7 +41,9 @@ func (i *Informer) Snapshot(context.Context) (inspect.Snapshot, error) {
 		s.Requests = reflector.RequestVitals()
 		s.Lost.Requests = reflector.RequestsLost()
 	}
-	s.Store.Behind = behind(s.Store.ResourceVersion, s.Reflector.ResourceVersion)
+	// A list of nothing has a version that no object brings to the store: it is
+	// behind only if something is on its way.
+	s.Store.Behind = s.Queue.Deltas+s.Queue.InFlight > 0 && behind(s.Store.ResourceVersion, s.Reflector.ResourceVersion)
 	s.Resync = i.resyncVitals(reflector)
 	s.Traffic = i.traffic(now)
 	if j := i.viewers.current(); j != nil {

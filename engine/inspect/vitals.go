@@ -249,7 +249,7 @@ type Quarantined struct {
 type StoreVitals struct {
 	Objects int `json:"objects"`
 	// ResourceVersion is the newest the store itself has applied; Behind says
-	// that the reflector has already enqueued a newer one.
+	// that a newer one is on its way: enqueued, and not applied yet.
 	ResourceVersion string `json:"resourceVersion"`
 	Behind          bool   `json:"behind"`
 	// Added, Updated and Deleted count changes of the store, Unchanged the
