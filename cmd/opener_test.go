@@ -57,6 +57,7 @@ func TestWishesChangeOnlyWhatTheyName(t *testing.T) {
 		{"pods --context a --user u --cluster c -n web", tui.Target{Context: "b"}, "pods --context=b"},
 		{"pods --context a --as-group x --as-group y -A", tui.Target{Context: "b", Namespace: "n"}, "pods --context=b --as-group=[x,y] --namespace=n"},
 		{"--demo=steady pods", tui.Target{Context: "b"}, "pods --context=b"},
+		{"--context a widgets", tui.Target{Scenario: tui.DefaultScenario}, "--demo=steady"},
 		{"--demo=steady nodes", tui.Target{Scenario: "expired"}, "nodes --demo=expired"},
 		{"--demo=steady -n web nodes", tui.Target{Scenario: "expired"}, "nodes --demo=expired"},
 		{"--context a widgets -n web --projection metadata", tui.Target{Scenario: "expired"}, "--demo=expired"},

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -118,4 +119,29 @@ func TestTheNameOfTheSlowestHandlerIsWhole(t *testing.T) {
 func TestASparklineSaysItsScale(t *testing.T) {
 	u := newUser(t, newFake(30), 120, 36)
 	u.press("1").expect("max 1,204 ")
+}
+
+// TestWhatIsNotPossibleIsSaidOnce: not its kind again at the end of the sentence.
+func TestWhatIsNotPossibleIsSaidOnce(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("remove handler audit: only handlers that were added here can be removed: %w", inspect.ErrReadOnly), "remove handler audit: only handlers that were added here can be removed"},
+		{fmt.Errorf("add index a: this program cannot compile expressions: %w", inspect.ErrUnsupported), "add index a: this program cannot compile expressions"},
+		{inspect.ErrReadOnly, "read-only"},
+	} {
+		if got := withoutKind(c.err); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestTheNameOfAPageHasRoomAroundIt, that of the one in sight too.
+func TestTheNameOfAPageHasRoomAroundIt(t *testing.T) {
+	u := newUser(t, newFake(30), 120, 36)
+	u.press("3", "d")
+	if tabs := u.m.View().Content; !strings.Contains(tabs, " Diff d ") {
+		t.Errorf("the chosen page swallows its gap:\n%s", u.sees())
+	}
 }

@@ -206,6 +206,7 @@ func TestAnotherResourceTakesThePlaceOfTheOld(t *testing.T) {
 		"ctx prod":                           {Context: "prod"},
 		"ns default":                         {Namespace: "default"},
 		"ns all":                             {AllNamespaces: true},
+		"demo":                               {Scenario: DefaultScenario},
 		"demo steady":                        {Scenario: "steady"},
 		"open quit":                          {Resources: []string{"quit"}},
 		"pods svc -A --field-selector=a=b":   {Resources: []string{"pods", "svc"}, AllNamespaces: true, Fields: "a=b"},

@@ -230,6 +230,7 @@ func TestWhatIsWrongIsSaidWithThePlaceAndTheRemedy(t *testing.T) {
 
 		{"cel:", 5, "there is nothing after cel:"},
 		{"cel:object.spec.", 17, "Syntax error"},
+		{"cel:1+", 7, "something is missing at the end"},
 		{"cel:object.spec\n  .nodeName ==", 31, "Syntax error"},
 		{"cel:self.spec", 5, "undeclared reference to 'self'; the object is called object"},
 		{"cel:nodeName", 5, "fields are reached through object"},
