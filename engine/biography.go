@@ -31,6 +31,7 @@ func (i *Informer) Biography(ctx context.Context, r inspect.BiographyRequest) (i
 // fillDeliveries says of each event when handlers were told of it, and lets the
 // journal remember what the listeners will overwrite.
 func (i *Informer) fillDeliveries(j *journal.Journal, b *inspect.Biography) {
+	i.numberEvents(b)
 	seqs := make([]uint64, 0, len(b.Events))
 	for n := range b.Events {
 		if b.Events[n].Seq > 0 {
@@ -44,8 +45,24 @@ func (i *Informer) fillDeliveries(j *journal.Journal, b *inspect.Biography) {
 	for n := range b.Events {
 		e := &b.Events[n]
 		e.Deliveries = mergeDeliveries(e.Deliveries, found[e.Seq])
+		if len(e.Deliveries) == 0 && e.Cause == inspect.CauseInitial {
+			// Nobody has recorded it, but where the handlers stand says something.
+			e.Deliveries = i.processor.DeliveriesAt(e.At)
+		}
 	}
 	j.Remember(b)
+}
+
+// numberEvents finds the numbers of events that the journal keeps without: most
+// keys have only their first, and what is played back is only counted.
+func (i *Informer) numberEvents(b *inspect.Biography) {
+	i.moments.mu.Lock()
+	defer i.moments.mu.Unlock()
+	for n := range b.Events {
+		if e := &b.Events[n]; e.Seq == 0 && e.Type != "" {
+			e.Seq = i.moments.numberOfLocked(b.Key, e.Cause, e.At)
+		}
+	}
 }
 
 // mergeDeliveries adds to what is found now what was known before of others.

@@ -103,6 +103,25 @@ func (m *moments) findLocked(seq uint64) (moment, bool) {
 	return found, found.seq == seq
 }
 
+// numberOfLocked returns the sequence number of what happened to a key for a cause
+// at some time, known to the millisecond; 0 if that is not kept.
+func (m *moments) numberOfLocked(key string, cause inspect.Cause, at time.Time) uint64 {
+	if m.ring == nil {
+		return 0
+	}
+	from := at.Truncate(time.Millisecond).UnixNano()
+	for rank := range m.ring.Len() {
+		found := m.ring.At(rank)
+		if found.published < from {
+			return 0
+		}
+		if found.published < from+int64(time.Millisecond) && found.cause == cause && found.key == key {
+			return found.seq
+		}
+	}
+	return 0
+}
+
 // page returns the newest moments that q asks for, and counts what a follower
 // has missed.
 func (m *moments) page(q inspect.MomentQuery) (page []moment, lost uint64) {

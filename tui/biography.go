@@ -337,11 +337,18 @@ func deliveryLines(t *theme, r *biographyRow, w, h, label int) []string {
 			segments = append(segments, segment{parts: []part{{"", d.Handler}, {t.muted, " was behind: merged into a later one"}}})
 			continue
 		}
+		if d.Began.IsZero() {
+			segments = append(segments, segment{parts: []part{{"", d.Handler}, {t.muted, " was told"}}})
+			continue
+		}
 		after := ""
 		if waited := d.Began.Sub(r.At); waited > 0 {
 			after = " after " + duration(waited)
 		}
 		segments = append(segments, segment{parts: []part{{"", d.Handler}, {t.muted, after + ", took " + duration(d.Took)}}})
+	}
+	if len(segments) == 0 && r.Type != "" {
+		segments = []segment{seg(0, t.faint, "not recorded: nobody looked then, or too much has happened since")}
 	}
 	if len(segments) == 0 || h <= 0 {
 		return nil

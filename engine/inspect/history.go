@@ -76,8 +76,9 @@ const (
 // Delivery is one notification given to one handler.
 type Delivery struct {
 	Handler string `json:"handler"`
-	// Began is when the handler was called, Took how long it took.
-	Began time.Time     `json:"began"`
+	// Began is when the handler was called, Took how long it took. Began is zero
+	// where it is not known when that was, only that it was.
+	Began time.Time     `json:"began,omitzero"`
 	Took  time.Duration `json:"tookNs"`
 	// Pending: it has not been called with it yet. Calling: the call has not
 	// returned yet; Took is how long it has taken so far.

@@ -185,8 +185,12 @@ func (j *Journal) Remember(b *inspect.Biography) {
 		return
 	}
 	over := map[uint64][]inspect.Delivery{}
+	numbers := map[int64]uint64{} // of events of which the journal has none
 	for i := range b.Events {
 		e := &b.Events[i]
+		if e.Seq > 0 {
+			numbers[e.At.UnixNano()] = e.Seq
+		}
 		for _, d := range e.Deliveries {
 			if e.Seq > 0 && !d.Pending && !d.Calling {
 				over[e.Seq] = append(over[e.Seq], d)
@@ -195,6 +199,9 @@ func (j *Journal) Remember(b *inspect.Biography) {
 	}
 	for i := range h.records {
 		r := &h.records[i]
+		if r.seq == 0 && r.skipped == "" && r.times == 0 { // else it may be another's next time
+			r.seq = numbers[r.at]
+		}
 		if more := len(over[r.seq]) - len(r.deliveries); r.seq > 0 && more > 0 {
 			r.deliveries = over[r.seq]
 			j.histories.charge(h, int64(more*deliveryBytes))

@@ -2,6 +2,7 @@ package processor
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -80,6 +81,47 @@ func (p *Processor) Deliveries(now time.Time, sent []Sent) [][]inspect.Delivery 
 		}
 	}
 	return found
+}
+
+// DeliveriesAt says of a notification for every listener, of which only the
+// millisecond is known in which it was published, which listeners have been given
+// it, at a time that is not known, and for which it is still pending. Left out are
+// the explorer's listener, those that came later, and those of which it can't be
+// told, because they stand at what was published in the same millisecond.
+func (p *Processor) DeliveriesAt(at time.Time) []inspect.Delivery {
+	p.mu.Lock()
+	listeners := slices.Clone(p.listeners)
+	p.mu.Unlock()
+	from := at.Truncate(time.Millisecond).UnixNano()
+	before := from + int64(time.Millisecond)
+	var found []inspect.Delivery
+	for _, l := range listeners {
+		if l.explorer || l.retired.Load() || l.added.After(at) {
+			continue
+		}
+		if stands, ok := l.standsAt(); ok && (stands < from || stands >= before) {
+			found = append(found, inspect.Delivery{Handler: l.name, Pending: stands < from})
+		}
+	}
+	return found
+}
+
+// standsAt returns when the oldest notification was published that is pending, in
+// Unix nanoseconds; the end of time if none is. It is not known of a listener
+// that is out of the log.
+func (l *Listener) standsAt() (at int64, ok bool) {
+	g := &l.records
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c := l.conflating; c != nil && c.out {
+		return 0, false
+	}
+	done := l.delivered.Load()
+	g.settleLocked(done)
+	if e, _, _ := g.standingLocked(l, done); e != nil {
+		return e.at, true
+	}
+	return math.MaxInt64, l.addressed() == done+l.conflated.Load()
 }
 
 // wanted is what Deliveries was asked, and what it has found so far.

@@ -39,6 +39,7 @@ type Listener struct {
 	logger   klog.Logger
 	catchUp  func(lost uint64) // may be nil
 	backlog  uint64
+	added    time.Time
 
 	// Guarded by the processor's mu. asked, granted and nextResync are the
 	// resync periods and when the next is due; due says whether DueOnly
@@ -112,6 +113,7 @@ func newListener(p *Processor, h cache.ResourceEventHandler, o ListenerOptions) 
 		delay:      o.Delay,
 		catchUp:    o.CatchUp,
 		backlog:    o.Backlog,
+		added:      o.Now,
 		asked:      o.ResyncAsked,
 		granted:    o.ResyncGranted,
 		nextResync: o.Now.Add(o.ResyncGranted),
