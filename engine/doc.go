@@ -56,7 +56,11 @@
 //   - If an object has no key, its transform fails or makes something that has
 //     none, or it cannot be applied, it is set aside and listed with the reason;
 //     its neighbours go on, and the newest state known of it, in the store or on
-//     the way there, stays.
+//     the way there, stays. The quarantine lists the newest 16 that are not well
+//     again.
+//   - If something is contained, it is reported as client-go reports errors
+//     (runtime.HandleError): a matter once, when its reason changes and every ten
+//     minutes, a line a second at most once ten are written.
 //
 // # Deviations from client-go v0.37.2
 //
@@ -79,17 +83,20 @@
 //	                                         instead, and the screen says so
 //	an object without a key, or whose        client-go loses it with a log line, or
 //	transform fails, is set aside            refuses the whole list with it
-//	a delta that cannot be applied is        client-go loses it, and the rest of its
-//	tried again, then set aside              batch
+//	an object of another type is left out    client-go does so with a watch's only,
+//	of a list                                and handlers panic
+//	a delta that cannot be applied, because  client-go ends the process, or loses
+//	its object panics, is tried again,       the rest of its batch
+//	then set aside
 //	a nil handler is refused                 client-go panics at the first event
 //	watch error handlers get a Reflector     client-go's has no exported state
 //	that never ran                           besides its resource version
 //
-// What concerns the resync timer, watches, streams and objects set aside has an
-// option of its own in Hardening. Options.Strict takes those back, and what is
-// said of index functions and of deltas that cannot be applied. The others hold
-// always: a stopped watch is read to its end, the queue's lock is not held, a nil
-// handler is refused, and watch error handlers get a Reflector that never ran.
+// What concerns index functions, the resync timer, watches, streams, what is set
+// aside or left out and what is tried again has an option in Hardening;
+// Options.Strict takes it all back. The others hold always: a stopped watch is read
+// to its end, the queue's lock is not held, a nil handler is refused, and watch
+// error handlers get a Reflector that never ran.
 //
 // What changes what handlers are told is off unless Hardening asks for it:
 //

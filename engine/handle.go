@@ -207,10 +207,7 @@ func (i *Informer) notifications(batch []deltafifo.Entry) {
 	for n := range s.ops {
 		op, e := &s.ops[n], &batch[s.sources[n]]
 		if op.Err != nil {
-			i.quarantined.add(stageApply, op.Key, op.Object, e.Cause, op.Err)
-			if e.Key == op.Key { // else one of many in an entry that is not tried again
-				s.failed = append(s.failed, *e)
-			}
+			i.failed(op, e)
 			continue
 		}
 		if ailing && !op.Repeats {
@@ -229,6 +226,20 @@ func (i *Informer) notifications(batch []deltafifo.Entry) {
 			note.Kind, note.Old, note.DueOnly, note.Split = processor.Add, nil, false, true
 		}
 		s.notifications = append(s.notifications, note)
+	}
+}
+
+// failed deals with a write that the store did not make. The entry goes back to
+// the queue, which tries it again as often as it may, unless something newer has
+// taken its place; then it is set aside. One of many in an entry is not tried
+// again: the others have been applied.
+func (i *Informer) failed(op *store.Op, e *deltafifo.Entry) {
+	one := e.Key == op.Key
+	if one {
+		i.scratch.failed = append(i.scratch.failed, *e)
+	}
+	if !one || e.Attempts >= i.options.retries() {
+		i.quarantined.add(stageApply, op.Key, op.Object, e.Cause, op.Err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -247,14 +248,12 @@ func (i *Informer) newQueue() (queue, cache.ReflectorStore) {
 		KeyFunc:      i.keyFunc,
 		KnownObjects: i.store,
 		Compress:     i.options.Hardening.CompressUpdates,
+		MaxAttempts:  cmp.Or(i.options.retries(), -1),
 		Generation:   &i.generation,
 		Ignored:      i.ignored,
 	}
 	if i.options.stock() {
 		o.Transformer = i.transform
-	}
-	if i.options.Strict {
-		o.MaxAttempts = -1
 	}
 	var q queue = deltafifo.New(o)
 	if i.options.Queue == InOrder {
@@ -281,6 +280,7 @@ func (i *Informer) reflectorOptions() reflector.Options {
 		EndMarkerDeadline: orDefault(h.EndMarkerDeadline, 30*time.Second),
 		WatchGrace:        orDefault(h.WatchGrace, time.Minute),
 		SteadyResync:      !h.RestartResync,
+		CheckLists:        !i.options.stock(),
 	}
 }
 

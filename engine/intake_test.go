@@ -295,3 +295,24 @@ func TestWhatIsWellAgainIsNotSetAsideAnyMore(t *testing.T) {
 		})
 	}
 }
+
+func TestAnObjectOfAnotherTypeIsLeftOutOfAList(t *testing.T) {
+	node := &corev1.Node{}
+	node.Name = "n"
+	for refuse, want := range map[bool][]string{false: {"ns/a"}, true: {"n", "ns/a"}} { // as client-go
+		eachQueue(t, func(t *testing.T, queue Queue) {
+			synctest.Test(t, func(t *testing.T) {
+				i := New(oddLister{[]runtime.Object{node, pod("a")}}, &corev1.Pod{}, Options{Queue: queue, Hardening: Hardening{RefuseBadObjects: refuse}})
+				stop := run(i)
+				synctest.Wait()
+				got := snapshot(t, i).Reflector
+				keys := i.GetStore().ListKeys()
+				slices.Sort(keys)
+				if !i.HasSynced() || !slices.Equal(keys, want) || (got.Skipped == 1) == refuse || !refuse && !strings.Contains(got.LastSkipped, "*v1.Node") {
+					t.Errorf("synced %v, cached %v, want %v; %d skipped: %s", i.HasSynced(), keys, want, got.Skipped, got.LastSkipped)
+				}
+				stop()
+			})
+		})
+	}
+}

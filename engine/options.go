@@ -122,8 +122,19 @@ type Hardening struct {
 	// RefuseBadObjects lets an object whose key function or transform fails have
 	// its way, as in client-go: a list with one is refused as a whole, and one
 	// that comes by a watch is lost with a log line. By default it is set aside,
-	// see Snapshot's Quarantine, and what the store has of it stays.
+	// see Snapshot's Quarantine, and what is known of it stays; and an object of
+	// another type is left out of a list.
 	RefuseBadObjects bool
+	// Retries is how often a delta is tried again that could not be applied, because
+	// its object panicked when it was asked for its resource version: at once, and
+	// not if something newer waits for the key. Then it is set aside. Unlike
+	// client-go, where that ends the process or, if the program survives it, loses
+	// what else was popped with it. Default 3.
+	Retries int
+	// IndexFailuresCrash lets an index function that fails or panics end the
+	// process, as in client-go. By default the object is stored and that index
+	// leaves it out. Indices made from expressions never crash.
+	IndexFailuresCrash bool
 	// RestartResync lets the resync timer begin anew with every connection, as
 	// client-go does, so that a flaky one never gets there. Default false.
 	RestartResync bool
@@ -154,7 +165,7 @@ func (o Options) strictly() Options {
 		o.HandlerPanic = Crash
 		o.Hardening = Hardening{
 			WatchSpacing: -1, EndMarkerDeadline: -1, WatchGrace: -1,
-			RefuseBadObjects: true, RestartResync: true,
+			RefuseBadObjects: true, RestartResync: true, Retries: -1, IndexFailuresCrash: true,
 		}
 	}
 	return o
@@ -164,9 +175,20 @@ func (o Options) strictly() Options {
 // in client-go.
 func (o Options) stock() bool { return o.Strict || o.Hardening.RefuseBadObjects }
 
+// retries is how often a delta is tried again.
+func (o Options) retries() int {
+	switch {
+	case o.Hardening.Retries == 0:
+		return 3
+	case o.Hardening.Retries < 0:
+		return 0
+	}
+	return o.Hardening.Retries
+}
+
 // storeOptions says what becomes of an index function that fails.
 func (o Options) storeOptions() store.Options {
-	if o.Strict {
+	if o.Hardening.IndexFailuresCrash {
 		return store.Options{IndexFailure: store.Crash}
 	}
 	return store.Options{}

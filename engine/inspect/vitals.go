@@ -156,9 +156,9 @@ type ReflectorVitals struct {
 	Updated   uint64 `json:"updated"`
 	Deleted   uint64 `json:"deleted"`
 	Bookmarks uint64 `json:"bookmarks"`
-	// Skipped counts events that were not enqueued: of another type than
-	// expected, of an unknown kind, or refused by the queue, a transform or the
-	// key function. LastSkipped says which one was the last, and why.
+	// Skipped counts events and listed objects that were not enqueued: of another
+	// type than expected, of an unknown kind, or refused by the queue, a transform
+	// or the key function. LastSkipped says which one was the last, and why.
 	Skipped     uint64 `json:"skipped,omitempty"`
 	LastSkipped string `json:"lastSkipped,omitempty"`
 	// Relists counts the completed lists and initial streams after the first.

@@ -108,5 +108,5 @@
 //   - KUBE_WATCHLIST_INCONSISTENCY_DETECTOR is not looked at.
 //
 // Behind options, each off by default: WatchSpacing, EndMarkerDeadline,
-// WatchGrace, SteadyResync.
+// WatchGrace, SteadyResync, CheckLists.
 package reflector

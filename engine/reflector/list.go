@@ -3,12 +3,15 @@ package reflector
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/pager"
 	"k8s.io/klog/v2"
 
@@ -25,6 +28,7 @@ import (
 func (r *Reflector) list(ctx context.Context) {
 	items, version, err := r.fetchList(ctx)
 	if err == nil {
+		items = r.belonging(ctx, items)
 		if err = r.store.Replace(items, version); err != nil {
 			err = fmt.Errorf("store the result: %w", err)
 		}
@@ -68,6 +72,26 @@ func (r *Reflector) fetchList(ctx context.Context) ([]any, string, error) {
 	}
 	r.mostRecent = false
 	return extract(list)
+}
+
+// belonging returns those of the listed objects that belong into the store, if that
+// is asked for. The others are left out as they are of a watch, but in one log line.
+func (r *Reflector) belonging(ctx context.Context, items []any) []any {
+	foreign := func(obj any) bool { return r.expected.goType != nil && reflect.TypeOf(obj) != r.expected.goType }
+	first := slices.IndexFunc(items, foreign)
+	if first < 0 || !r.options.CheckLists {
+		return items
+	}
+	err := fmt.Errorf("object is a %T, not a %v", items[first], r.expected.goType)
+	all := len(items)
+	items = slices.DeleteFunc(items, foreign)
+	n := all - len(items)
+	utilruntime.HandleErrorWithContext(ctx, err, "Listed objects not enqueued", "reflector", r.name, "objects", n)
+	r.mu.Lock()
+	r.vitals.Skipped += uint64(n)
+	r.vitals.LastSkipped = "LISTED: " + err.Error()
+	r.mu.Unlock()
+	return items
 }
 
 // extract returns the objects of a list and its resource version. Objects are

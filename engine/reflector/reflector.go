@@ -69,6 +69,10 @@ type Options struct {
 	// SteadyResync keeps one resync timer from the first WATCH until the stop.
 	// Without it every relist starts the period anew.
 	SteadyResync bool
+	// CheckLists leaves objects of another Go type out of a LIST, as they are left
+	// out of a WATCH. Unlike client-go, where they get into the cache and handlers
+	// that know only their type panic.
+	CheckLists bool
 }
 
 // Reflector fills a store from a ListerWatcher. New makes one, Run runs it,

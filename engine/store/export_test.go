@@ -60,7 +60,7 @@ func (x *Indexer) CheckInvariants() error {
 }
 
 func hasVersion(obj any) bool {
-	_, ok := versionOf(obj)
+	_, ok, _ := (&Indexer{}).versionOf(obj)
 	return ok
 }
 

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
@@ -34,27 +36,31 @@ func (x *Indexer) markOf(rv string, versioned, remember bool) mark {
 // mayEqual says whether the versions can be the same.
 func (m mark) mayEqual(other mark) bool { return m == other || m == unmarked || other == unmarked }
 
-// sameVersion says whether two objects have the same resource version. Those
-// that have none, because they are no API objects, never do.
-func sameVersion(a, b any) bool {
-	va, ok := versionOf(a)
-	if !ok {
-		return false
-	}
-	vb, ok := versionOf(b)
-	return ok && va == vb
+// hasVersion says whether an object has that resource version. Those that have
+// none, because they are no API objects, never do, nor do those that cannot say.
+func (x *Indexer) hasVersion(obj any, rv string) bool {
+	its, versioned, err := x.versionOf(obj)
+	return versioned && err == nil && its == rv
 }
 
-// versionOf returns the object's resource version, false if it can have none.
-func versionOf(obj any) (string, bool) {
+// versionOf returns the object's resource version, false if it can have none. The
+// object is asked: if it panics, that is an error, unless failures have their way.
+func (x *Indexer) versionOf(obj any) (rv string, versioned bool, err error) {
 	if obj == nil {
-		return "", false
+		return "", false, nil
 	}
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return "", false
+	if x.opts.IndexFailure == Contain {
+		defer func() {
+			if p := recover(); p != nil {
+				rv, versioned, err = "", false, fmt.Errorf("the object panicked when asked for its resource version: %v", p)
+			}
+		}()
 	}
-	return m.GetResourceVersion(), true
+	m, notOne := meta.Accessor(obj)
+	if notOne != nil {
+		return "", false, nil
+	}
+	return m.GetResourceVersion(), true, nil
 }
 
 // advanceLocked lets the store's resource version grow to that of an object.

@@ -116,7 +116,7 @@ func (x *Indexer) applyLocked(op *Op, outcomes []outcome, remember bool) (rv str
 	if exists {
 		op.Key, op.Old = *x.keys.at(pos), *x.objects.at(pos)
 	}
-	rv, versioned = versionOf(op.Object)
+	rv, versioned, err := x.versionOf(op.Object) // before anything is written
 	switch {
 	case op.Delete:
 		if exists {
@@ -125,8 +125,10 @@ func (x *Indexer) applyLocked(op *Op, outcomes []outcome, remember bool) (rv str
 		}
 	case op.Object == nil:
 		op.Err = errNoObject
+	case err != nil:
+		op.Err = err
 	case exists:
-		x.updateLocked(pos, op, x.markOf(rv, versioned, remember), outcomes)
+		x.updateLocked(pos, op, rv, x.markOf(rv, versioned, remember), outcomes)
 	default:
 		x.addLocked(op, x.markOf(rv, versioned, remember), outcomes)
 	}
@@ -134,9 +136,9 @@ func (x *Indexer) applyLocked(op *Op, outcomes []outcome, remember bool) (rv str
 }
 
 // updateLocked stores the object in the place of the one at pos.
-func (x *Indexer) updateLocked(pos uint32, op *Op, mark mark, outcomes []outcome) {
+func (x *Indexer) updateLocked(pos uint32, op *Op, rv string, mark mark, outcomes []outcome) {
 	m := x.marks.at(pos)
-	if op.Unchanged = mark.mayEqual(*m) && sameVersion(op.Old, op.Object); op.Unchanged {
+	if op.Unchanged = mark != unversioned && mark.mayEqual(*m) && x.hasVersion(op.Old, rv); op.Unchanged {
 		x.unchanged++
 	} else {
 		x.updated++
@@ -276,9 +278,10 @@ func (x *Indexer) forget() {
 
 // write makes one write as client-go's store does: the object's resource version,
 // even an empty one, becomes the store's.
-func (x *Indexer) write(key string, obj any, remove bool) {
+func (x *Indexer) write(key string, obj any, remove bool) error {
 	ops := [1]Op{{Key: key, Object: obj, Delete: remove}}
 	x.writeAll(ops[:])
+	return ops[0].Err
 }
 
 // writeAll makes the writes as one change and takes the resource version of the
@@ -308,8 +311,7 @@ func (x *Indexer) Update(obj any) error {
 	if err != nil {
 		return err
 	}
-	x.write(key, obj, false)
-	return nil
+	return x.write(key, obj, false)
 }
 
 // storingKey returns the key of an object to store.
@@ -333,8 +335,7 @@ func (x *Indexer) Delete(obj any) error {
 	if err != nil {
 		return err
 	}
-	x.write(key, obj, true)
-	return nil
+	return x.write(key, obj, true)
 }
 
 // deletionKey returns the key of an object or of a tombstone.
