@@ -216,7 +216,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	config := writeFile(t, "config", fmt.Sprintf(`{current-context: c, clusters: [{name: c, cluster: {server: %q, insecure-skip-tls-verify: true}}], contexts: [{name: c, context: {cluster: c, user: u}}],
 		users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: %q, interactiveMode: IfAvailable}}}]}`, server.URL, plugin))
 	logFile := writeFile(t, "log", "")
-	got := run(t, "snapshot", "--kubeconfig", config, "--for", "500ms", "--log-file", logFile)
+	got := run(t, "snapshot", "--kubeconfig", config, "--for", "2s", "--log-file", logFile)
 	select {
 	case bearer := <-token:
 		if bearer != "Bearer fresh" {

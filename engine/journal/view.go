@@ -196,10 +196,9 @@ func (v *view) settle() {
 		e := m.was.entry
 		e.dirty &^= v.bit
 		e.views &^= v.bit
-		is := item{entry: e}
 		if e.flags&gone == 0 && v.filter.KeepObject(e.key, e.object) {
 			e.views |= v.bit
-			is = v.order.item(e)
+			is := v.order.item(e)
 			if m.in && v.order.compareValues(m.was, is) == 0 {
 				continue
 			}
