@@ -116,3 +116,23 @@ func TestAnObjectOfAListThatCannotBeAppliedCostsNoOther(t *testing.T) {
 		})
 	})
 }
+
+// TestWhatNeverGotInIsNotSetAsideOnceItIsDeleted: a DeltaFIFO has nothing to do
+// for the deletion of what nobody knows, so it never gets as far as the store.
+func TestWhatNeverGotInIsNotSetAsideOnceItIsDeleted(t *testing.T) {
+	eachQueue(t, func(t *testing.T, queue Queue) {
+		s := &script{lists: []string{"10:"}}
+		onScript(t, s, Options{Queue: queue}, func(i *Informer) { _ = i.SetTransform(touchyAt(map[string]int32{"11": 5})) }, func(t *testing.T, i *Informer) {
+			s.send("+b@11")
+			synctest.Wait()
+			if n := len(snapshot(t, i).Quarantine); n != 1 {
+				t.Fatalf("%d set aside", n)
+			}
+			s.send("-b@12")
+			synctest.Wait()
+			if left := snapshot(t, i).Quarantine; len(left) > 0 {
+				t.Errorf("still set aside: %+v", left)
+			}
+		})
+	})
+}
