@@ -132,6 +132,12 @@ func TestVerdicts(t *testing.T) {
 		}
 		return out
 	}
+	var lost []inspect.Request // by a server that forgets each version
+	for _, rv := range []string{"30", "20", "10"} {
+		w := watch(rv, time.Minute, 3, inspect.OutcomeExpired)
+		w.Next = "relist"
+		lost = append(lost, list(rv), w)
+	}
 	for name, c := range map[string]struct {
 		requests []inspect.Request // the newest first
 		at       int
@@ -141,6 +147,7 @@ func TestVerdicts(t *testing.T) {
 		"one relist puts a 410 right":      {[]inspect.Request{watch("20", time.Minute, 1, inspect.OutcomeClosed), list("20"), watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 2, "normal 410", false},
 		"a marked stream puts it right":    {[]inspect.Request{stream(inspect.OutcomeOK, time.Minute, true), watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 1, "normal 410", false},
 		"nothing has put it right yet":     {[]inspect.Request{watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 0, "expired", true},
+		"410s that follow one another":     {lost, 1, "relist-loop ×3", true},
 		"the same version expires":         {repeat(5, watch("10", time.Millisecond, 0, inspect.OutcomeExpired), list("10")), 0, "stuck rv ×5", true},
 		"other versions expire":            {[]inspect.Request{watch("20", time.Minute, 0, inspect.OutcomeExpired), list("20"), watch("10", time.Minute, 0, inspect.OutcomeExpired)}, 0, "expired", true},
 		"closed at once":                   {repeat(3, watch("10", time.Millisecond, 0, inspect.OutcomeClosed), list("10")), 0, "short watch ×3", true},

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/informeter/informeter/engine/findings"
 	"github.com/informeter/informeter/engine/inspect"
 )
 
@@ -32,8 +33,12 @@ const (
 // judge says what to think of each of the requests, which are the newest first.
 func judge(requests []inspect.Request, now time.Time) []verdict {
 	out := make([]verdict, len(requests))
+	loops := findings.RelistLoops(requests)
 	for i := range requests {
 		out[i] = judgeOne(requests, i, now)
+		if n := loops[i]; n > 0 && !out[i].bad {
+			out[i] = verdict{findings.RelistLoop + again(n), "one of " + number(n) + " lost watches that each cost a list of everything", true}
+		}
 	}
 	return out
 }

@@ -258,7 +258,9 @@ func TestTheRulesUnderstandTheEngine(t *testing.T) {
 			d: 3 * time.Minute, ever: []string{"warning end-marker-missing"},
 		},
 		"a handler blocks": {
-			prepare: with("h", handler(func(string) { time.Sleep(90 * time.Second) })),
+			// It returns between two looks: at the moment of one, it may have and not
+			// be counted as synced yet.
+			prepare: with("h", handler(func(string) { time.Sleep(90*time.Second + 500*time.Millisecond) })),
 			d:       3 * time.Minute, ever: []string{"warning handler-stuck h", "error handler-stuck h"},
 		},
 		"a handler panics": {

@@ -214,13 +214,6 @@ func begun(r *inspect.Request) string {
 	return "WATCH from rv " + clean(r.ResourceVersion)
 }
 
-const (
-	// A list of everything is what a watch is there to avoid. Two in five minutes
-	// are a restarted server; three are a habit.
-	relistWindow = 5 * time.Minute
-	relistsMany  = 3
-)
-
 // relistLoop reports lists that follow one another, unless what makes them do so
 // is reported already. Lists that were asked for do not count.
 func (w *Watcher) relistLoop(s *inspect.Snapshot) []Finding {
@@ -232,13 +225,8 @@ func (w *Watcher) relistLoop(s *inspect.Snapshot) []Finding {
 	why := map[string]int{}
 	for i := range all {
 		r := &all[i]
-		asked := r.Outcome == inspect.OutcomeStopped && r.Error == ""
-		if r.Ended.IsZero() || !watches(r) || r.Next != nextRelist || asked ||
-			s.At.Sub(r.Ended) > relistWindow || !r.Ended.After(w.relistsFrom) {
+		if !costAList(all, i) || s.At.Sub(r.Ended) > relistWindow || !r.Ended.After(w.relistsFrom) {
 			continue
-		}
-		if i+1 == len(all) || !lists(&all[i+1]) {
-			continue // the list is still to come
 		}
 		if n == 0 {
 			first = r.Ended

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,10 +103,33 @@ func TestThreeListsInFiveMinutesAreALoop(t *testing.T) {
 	p.none()
 	lose(time.Minute)
 	p.has(Warning, RelistLoop, "", "3 relists after lost watches", "of about 1,000 objects each", "3 failed with 500")
+	newestFirst := slices.Clone(p.requests)
+	slices.Reverse(newestFirst)
+	if got := RelistLoops(newestFirst); !slices.Equal(got, []int{0, 0, 3, 0, 3, 0, 3, 0}) {
+		t.Errorf("the requests of the loop are judged %v", got)
+	}
+	if got := RelistLoops(newestFirst[:6]); slices.Max(got) != 0 {
+		t.Errorf("two relists are judged %v", got)
+	}
 	p.pass(relistWindow-3*time.Minute, nil)
 	p.has(Warning, RelistLoop, "")
 	p.pass(time.Minute, nil)
 	p.none()
+}
+
+func TestLostWatchesFarApartAreNoLoop(t *testing.T) {
+	at := func(d time.Duration) time.Time { return time.Unix(0, 0).Add(d) }
+	var newestFirst []inspect.Request
+	for n := range 6 {
+		ended := at(time.Duration(n+1) * (relistWindow/2 + time.Second))
+		newestFirst = append([]inspect.Request{
+			{Verb: inspect.VerbList, Started: ended, Ended: ended, Outcome: inspect.OutcomeOK},
+			{Verb: inspect.VerbWatch, Ended: ended, Outcome: inspect.OutcomeExpired, Next: nextRelist},
+		}, newestFirst...)
+	}
+	if got := RelistLoops(newestFirst); slices.Max(got) != 0 {
+		t.Errorf("judged %v", got)
+	}
 }
 
 func TestListsThatWereAskedForAreNoLoop(t *testing.T) {
