@@ -81,7 +81,10 @@ func TestKeymapErrorsNameFileLineAndWhatIsWrong(t *testing.T) {
 		{"both are the user's", "global:\n  up: {keys: [x]}\n  down: {keys: [x]}\n", `my.yaml:3: key "x" of global/down is that of global/up (my.yaml:2)`},
 		{"not YAML", "queue: [\n", "my.yaml: not YAML"},
 		{"no mapping", "queue\n", "my.yaml:1: expected a scope and a colon"},
-		{"keys directly", "queue:\n  pause: p\n", "my.yaml:2: expected keys or help and a colon"},
+		{"a key directly", "queue:\n  pause: p\n", "my.yaml:2: queue/pause has fields; write pause: {keys: [p]}"},
+		{"keys directly", "global:\n  up: [k, \"up\"]\n", `my.yaml:2: global/up has fields; write up: {keys: [k, "up"]}`},
+		{"keys directly, in lines", "global:\n  up:\n  - k\n  - up\n", "my.yaml:2: global/up has fields; write up: {keys: [k, up]}"},
+		{"nothing", "global:\n  up:\n", "my.yaml:2: global/up has fields; write up: {keys: [KEY]}"},
 	} {
 		_, err := ParseKeymap(defaults(t), []byte(c.text), "my.yaml")
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -80,6 +80,9 @@ func (k *Keymap) mergeBinding(s Scope, a Action, at string, value ast.Node, file
 		return fmt.Errorf("%s: unknown action %q in scope %s; there are %s", at, a, s, join(actionsOf(s)))
 	}
 	b := Binding{Scope: s, Action: a, where: at, own: !defaults}
+	if keys, bare := bareKeys(value); bare {
+		return fmt.Errorf("%s: %s/%s has fields; write %s: {keys: %s}", at, s, a, a, keys)
+	}
 	err := eachEntry(value, file, "keys or help", func(field, at string, value ast.Node) error {
 		switch field {
 		case "keys":
@@ -109,6 +112,25 @@ func (k *Keymap) mergeBinding(s Scope, a Action, at string, value ast.Node, file
 		k.bindings[i].Help = b.Help
 	}
 	return nil
+}
+
+// bareKeys returns keys that stand where their field should, as they have to be
+// written in it.
+func bareKeys(value ast.Node) (keys string, bare bool) {
+	nodes := []ast.Node{value}
+	switch n := value.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "", false
+	case *ast.NullNode:
+		return "[KEY]", true
+	case *ast.SequenceNode:
+		nodes = n.Values
+	}
+	words := make([]string, len(nodes))
+	for i, n := range nodes {
+		words[i] = strings.TrimSpace(n.String())
+	}
+	return "[" + strings.Join(words, ", ") + "]", true
 }
 
 // readKeys reads one key or a list of them.
