@@ -226,5 +226,39 @@ func TestTheMarksAreThoseOfTheFindings(t *testing.T) {
 			t.Errorf("%q is not in %q", want, tabs)
 		}
 	}
-	u.expect("⚠ 2")
+	u.expect("⚠ 2 findings")
+	row := func(name string) string {
+		u.press("5")
+		return u.line(name)
+	}
+	if row, other := row("audit"), row("deployment-controller"); !strings.Contains(row, "⚠") || strings.Contains(other, "⚠") {
+		t.Errorf("the handler that something was found of is not the one that is marked:\n%s\n%s", row, other)
+	}
+	newUser(t, f, 60, 16).watch().press("?").press("G").expect("at the top right")
+}
+
+// TestTheNumberInTheHeaderSaysWhatItCounts where nothing has to go for it.
+func TestTheNumberInTheHeaderSaysWhatItCounts(t *testing.T) {
+	f := newFake(500)
+	found := findings.Finding{Rule: findings.ResyncStorm, Informer: "pods", Severity: findings.Warning, Place: findings.PlaceResync, Subject: "audit", Since: epoch, At: epoch}
+	header := func(w int, found ...findings.Finding) string {
+		u := newUser(t, f, w, 30)
+		u.finds(nil, found...)
+		return strings.Split(u.sees(), "\n")[0]
+	}
+	for _, w := range []int{140, 200} {
+		none, one := header(w), header(w, found)
+		if !strings.Contains(one, "⚠ 1 finding ") || strings.Index(none, "ev/s") != strings.Index(one, "ev/s") {
+			t.Errorf("at %d columns, without and with one:\n%s\n%s", w, none, one)
+		}
+	}
+	for w := 60; w < 200; w++ {
+		narrow := header(w, found)
+		if !strings.Contains(narrow, "⚠ 1") {
+			t.Errorf("at %d columns: %s", w, narrow)
+		}
+		if strings.Contains(narrow, "finding") && !strings.Contains(narrow, "rv ") {
+			t.Errorf("at %d columns something has gone for words: %s", w, narrow)
+		}
+	}
 }

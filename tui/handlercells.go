@@ -6,7 +6,8 @@ import (
 	"github.com/informeter/informeter/engine/inspect"
 )
 
-func handlerCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []cell {
+// handlerCells draws a handler; marked says that it is one to look at.
+func handlerCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals, marked bool) []cell {
 	behind, st := t.muted, style("")
 	if l.Pending > 0 {
 		behind = ""
@@ -18,7 +19,7 @@ func handlerCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []ce
 	if !l.Synced && l.InitialTotal > 0 {
 		sync = append(sync, part{t.muted, " " + percent(l.InitialDelivered, l.InitialTotal)})
 	}
-	if troubled(l, s.Store.Objects) {
+	if marked {
 		sync = append(sync, part{t.warn, " ⚠"})
 	}
 	granted := cell{s: period(l.ResyncGranted)}

@@ -237,7 +237,7 @@ func (p *handlersScreen) lines() []string {
 	detail := p.detail(t, s, &row, w, p.h-2-shown)
 	height := min(p.h-2-len(detail), len(s.Listeners))
 	p.handlers.setHeight(max(height, min(len(s.Listeners), leastHandlers)))
-	lines := append(p.handlers.draw(t, s, w, !p.standing.focus), newLine(w).String())
+	lines := append(p.handlers.draw(p.m, s, w, !p.standing.focus), newLine(w).String())
 	lines = block(append(lines, detail...), w, p.h)
 	if w == p.w {
 		return lines

@@ -222,6 +222,8 @@ func (h *handlerTable) columns() []column {
 
 // draw returns the title line and height rows; focus says whether the table has
 // the keys.
-func (h *handlerTable) draw(t *theme, s *inspect.Snapshot, w int, focus bool) []string {
-	return h.tableRows.draw(t, w, h.columns(), focus, nil, func(l *inspect.ListenerVitals) []cell { return handlerCells(t, s, l) })
+func (h *handlerTable) draw(m *Model, s *inspect.Snapshot, w int, focus bool) []string {
+	return h.tableRows.draw(m.theme, w, h.columns(), focus, nil, func(l *inspect.ListenerVitals) []cell {
+		return handlerCells(m.theme, s, l, m.pointsAt(s, l))
+	})
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,12 +58,10 @@ func (m *Model) tooSmall() []string {
 func (m *Model) drawHeader() string {
 	const between = 3
 	w := m.layout.w - 2
-	all := append(m.identity(), m.vitals()...)
-	own := len(m.identity())
-	for i := range all {
-		all[i].left = i < own
+	kept, dropped := m.headed(true, w-between)
+	if dropped {
+		kept, _ = m.headed(false, w-between)
 	}
-	kept, _ := fit(all, 2, w-between)
 	n := 0
 	for n < len(kept) && kept[n].left {
 		n++
@@ -73,6 +72,18 @@ func (m *Model) drawHeader() string {
 	// important one.
 	head := newLine(max(w-need-between, 0)).segments(1, kept[:n]...)
 	return l.place("", head.String()).to(m.layout.w-need-1).segments(2, kept[n:]...).String()
+}
+
+// headed returns what of the header has room in w, and whether something has not.
+func (m *Model) headed(inWords bool, w int) (kept []segment, dropped bool) {
+	own := m.identity()
+	all := append(own, m.vitals(inWords)...)
+	for i := range all {
+		all[i].left = i < len(own)
+	}
+	_, whole := fit(all, 2, 1<<20)
+	kept, _ = fit(all, 2, w)
+	return kept, whole > w
 }
 
 // identity is the left half of the header.
@@ -100,8 +111,8 @@ func (m *Model) identity() []segment {
 	return segments
 }
 
-// vitals is the right half of the header.
-func (m *Model) vitals() []segment {
+// vitals is the right half of the header; inWords has it say what it counts.
+func (m *Model) vitals(inWords bool) []segment {
 	t, s := m.theme, m.snapshot()
 	var segments []segment
 	if m.opening != nil {
@@ -132,11 +143,19 @@ func (m *Model) vitals() []segment {
 	}
 	events := rate(s.Reflector.EventRate) + " ev/s"
 	segments = append(segments, seg(3, "", strings.Repeat(" ", max(0, 11-len(events)))+events))
-	mark := "   "
+	// There is room for it always, so that the rest stays where it is.
+	mark, room := "", width("⚠ 1")
 	if total := m.troubles(s); total > 0 {
 		mark = "⚠ " + number(total)
+		if inWords && m.lookout.looked {
+			mark = "⚠ " + count(total, "finding", "findings")
+		}
 	}
-	return append(segments, seg(0, t.warn, mark), seg(5, t.muted, s.Queue.Kind))
+	if inWords {
+		room = width("⚠ 1 findings")
+	}
+	counted := segment{parts: []part{{t.warn, mark}, {"", strings.Repeat(" ", max(room-width(mark), 0))}}}
+	return append(segments, counted, seg(5, t.muted, s.Queue.Kind))
 }
 
 // troubles is what the header warns of: the findings of all informers that are
@@ -147,6 +166,18 @@ func (m *Model) troubles(s *inspect.Snapshot) int {
 		return m.lookout.troubles()
 	}
 	return warningsInAll(s)
+}
+
+// pointsAt says whether a handler is one to look at: whether a finding that the
+// header counts is about it.
+func (m *Model) pointsAt(s *inspect.Snapshot, l *inspect.ListenerVitals) bool {
+	if !m.lookout.looked {
+		return troubled(l, s.Store.Objects)
+	}
+	return slices.ContainsFunc(m.lookout.found, func(f findings.Finding) bool {
+		return f.Informer == m.informer && f.Subject == l.Name && f.Ended.IsZero() && f.Severity > findings.Info &&
+			(f.Place == findings.PlaceHandlers || f.Place == findings.PlaceResync)
+	})
 }
 
 // marks counts what the tabs are marked for: the findings of this informer that

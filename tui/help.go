@@ -182,5 +182,9 @@ func (p *helpScreen) legend(t *theme) []string {
 	}
 	marks := newLine(p.w).skip(gutter).put(t.ok, "●").put("", " synced  ").put(t.accent, "○").put("", " not yet  ").
 		put(t.warn, "⚠").put("", " look here  ").put(t.ok, "▶").put("", " in flight  ").put(t.accent, "▸").put("", " selected")
-	return []string{l.String(), marks.String()}
+	lines := []string{l.String(), marks.String()}
+	for _, text := range wrap("⚠ and a number, at the top right: how many findings of all informers go on and are more than an explanation; on a tab, or a handler's row: those to be seen there", p.w-2*gutter, 4) {
+		lines = append(lines, newLine(p.w).skip(gutter).put("", text).String())
+	}
+	return lines
 }

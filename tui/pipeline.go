@@ -193,7 +193,7 @@ func (p *pipelineScreen) lines() []string {
 	detail := p.detail(t, s)
 	h, w := p.h-len(top), p.left()
 	p.handlers.setHeight(max(min(h-1-len(detail), p.handlers.matched), 1))
-	lower := append(p.handlers.draw(t, s, w, !p.moments.focus), detail...)
+	lower := append(p.handlers.draw(p.m, s, w, !p.moments.focus), detail...)
 	lower = append(lower, p.requests(t, s, h-len(lower))...)
 	if lower = block(lower, w, h); w < p.w {
 		p.moments.rows.setHeight(h - 1)

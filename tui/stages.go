@@ -155,10 +155,7 @@ func processorStage(t *theme, s *inspect.Snapshot, w int, spark []string) stage 
 		return stage{name: "Processor", facts: facts, row: facts, spark: spark, color: t.ok}
 	}
 	l := &s.Listeners[worst]
-	st := style("")
-	if troubled(l, s.Store.Objects) || l.Behind >= noticeable {
-		st = t.warn
-	}
+	st := t.warn
 	// Its name is what has to be read.
 	name, pending := "slowest: "+l.Name, number(l.Pending)+" pending"
 	if width(clean(name)) > w {
