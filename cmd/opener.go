@@ -218,7 +218,10 @@ func copyFlag(to *pflag.FlagSet, flag *pflag.Flag) error {
 		return nil // of the explorer, not of where objects come from
 	}
 	if list, ok := flag.Value.(pflag.SliceValue); ok {
-		own.Changed = true
+		// Set tells the flag set that it was given, which the next copy goes by.
+		if err := to.Set(flag.Name, flag.Value.String()); err != nil {
+			return err
+		}
 		return own.Value.(pflag.SliceValue).Replace(list.GetSlice())
 	}
 	return to.Set(flag.Name, flag.Value.String())

@@ -74,6 +74,22 @@ func TestWishesChangeOnlyWhatTheyName(t *testing.T) {
 	}
 }
 
+func TestIndicesGivenAtTheStartSurviveEveryWish(t *testing.T) {
+	f, args := flagsOf(t, "--demo=steady", "--index", "zone=label:a,b", "--index", "node={.spec.nodeName}", "pods")
+	for _, wish := range []tui.Target{
+		{Scenario: "expired"}, {Namespace: "checkout"}, {Scenario: "slow-handler"}, {Resources: []string{"nodes"}}, {AllNamespaces: true},
+	} {
+		var err error
+		if f, args, err = f.changed(args, wish); err != nil {
+			t.Fatal(err)
+		}
+		want := []inspect.IndexSpec{{Name: "zone", Expr: "label:a,b"}, {Name: "node", Expr: "{.spec.nodeName}"}}
+		if got := f.settings().indices; !slices.Equal(got, want) {
+			t.Errorf("after %v: %v, want %v", wish, got, want)
+		}
+	}
+}
+
 func TestTheOpenerStartsOneAndStopsTheOther(t *testing.T) {
 	isolate(t)
 	ctx, cancel := context.WithCancel(t.Context())

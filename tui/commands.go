@@ -291,9 +291,13 @@ func runIndexAdd(m *Model, args []word) (tea.Cmd, error) {
 	case slices.ContainsFunc(m.snapshot().Indices, func(i inspect.IndexVitals) bool { return i.Name == name }):
 		return nil, &fault{w.from, w.from + len(name), "there is an index " + strconv.Quote(name) + " already"}
 	}
-	then := func(m *Model) { m.screens[screenIndices].(*indicesScreen).await(name) }
+	own := ownIndex{m.informer, inspect.IndexSpec{Name: name, Expr: expr}}
+	then := func(m *Model) {
+		m.keepIndex(own)
+		m.screens[screenIndices].(*indicesScreen).await(name)
+	}
 	return m.change(then, func(ctx context.Context, i inspect.Inspector, c inspect.Controls) (string, error) {
-		if err := c.AddIndex(ctx, inspect.IndexSpec{Name: name, Expr: expr}); err != nil {
+		if err := c.AddIndex(ctx, own.IndexSpec); err != nil {
 			return "", err
 		}
 		return added(ctx, i, name), nil

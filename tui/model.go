@@ -108,13 +108,14 @@ type Model struct {
 
 	suspended chan struct{} // closed when the program goes on; nil if it is not suspended
 
-	close      func()   // stops what is looked at; nil if nobody has to
-	opening    *opening // what is being opened; nil if nothing is
-	openings   uint64   // how often something was to be opened
-	presses    uint64   // of keys
-	accepting  string   // the line that is being done
-	typedLines []string // the command lines so far, the newest last
-	lastFilter string   // the last one that was taken away
+	close      func()     // stops what is looked at; nil if nobody has to
+	opening    *opening   // what is being opened; nil if nothing is
+	own        []ownIndex // the indices that the user has added, whatever is open
+	openings   uint64     // how often something was to be opened
+	presses    uint64     // of keys
+	accepting  string     // the line that is being done
+	typedLines []string   // the command lines so far, the newest last
+	lastFilter string     // the last one that was taken away
 	names      map[NameKind][]string
 	wanted     []NameKind // names to ask for
 

@@ -72,6 +72,9 @@ type openedMsg struct {
 	what   string
 	opened Opened
 	err    error
+	// indices says what has become of the user's; lost: one could not be added.
+	indices string
+	lost    bool
 }
 
 // namesMsg brings names to complete with.
@@ -100,11 +103,14 @@ func (m *Model) open(what, line string, t Target) (tea.Cmd, error) {
 	ctx, cancel := context.WithTimeout(m.ctx, openTime)
 	m.openings++
 	m.opening = &opening{seq: m.openings, what: what, cancel: cancel, line: line, presses: m.presses}
-	opener, seq := m.options.Opener, m.openings
+	opener, seq, own := m.options.Opener, m.openings, m.own
 	return func() tea.Msg {
 		defer cancel()
-		opened, err := opener.Open(ctx, t)
-		return openedMsg{seq, line, what, opened, err}
+		msg := openedMsg{seq: seq, line: line, what: what}
+		if msg.opened, msg.err = opener.Open(ctx, t); msg.err == nil {
+			msg.indices, msg.lost = addAgain(ctx, msg.opened.Process, own)
+		}
+		return msg
 	}, nil
 }
 
@@ -131,7 +137,7 @@ func (m *Model) opened(msg openedMsg) tea.Cmd {
 	m.source, m.close = &source{process: msg.opened.Process}, msg.opened.Close
 	m.options.Notice, m.options.Sentence = msg.opened.Notice, msg.opened.Sentence
 	m.begin()
-	m.note = "now " + msg.what
+	m.note, m.failed = "now "+msg.what+msg.indices, msg.lost
 	return tea.Batch(m.pullNow(), closing(func() {
 		old.close()
 		if closeOld != nil {
