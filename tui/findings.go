@@ -194,7 +194,7 @@ func (p *findingsScreen) detail(t *theme, w, h int) []string {
 		if i == 0 {
 			name = "seen"
 		}
-		paragraph(name, true, withoutURLs(text), 4)
+		paragraph(name, true, readable(text), 4)
 	}
 	paragraph("next", false, f.Next, 5)
 	when := "since " + clock(f.Since) + ", seen last " + clock(f.At)

@@ -71,16 +71,23 @@ func wrap(s string, w, n int) []string {
 	return append(lines[:n-1:n-1], ellipsis+" "+end)
 }
 
-// withoutURLs leaves out the URLs that Go's HTTP client puts in front of a cause:
-// what was asked for is said elsewhere, and their parameters fill the screen.
-func withoutURLs(err string) string {
+// readable leaves out of an error what only the code says of it: the URLs that Go's
+// HTTP client puts in front of a cause, whose parameters fill the screen, and the Go
+// type that a reflector asked for, as in "watch-list *v1.Pod: no". What was asked for
+// is said elsewhere.
+func readable(err string) string {
 	for _, method := range []string{`Get "`, `Post "`} {
 		before, rest, found := strings.Cut(err, method)
 		if _, cause, ended := strings.Cut(rest, `": `); found && ended {
 			err = before + cause
 		}
 	}
-	return err
+	head, cause, found := strings.Cut(err, ": ")
+	op, asked, typed := strings.Cut(head, " *")
+	if !found || !typed || strings.Contains(op, " ") || strings.ContainsAny(asked, " /") {
+		return err
+	}
+	return op + ": " + cause
 }
 
 // number writes a count with thousands separators.

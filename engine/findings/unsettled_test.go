@@ -8,17 +8,33 @@ import (
 
 func TestWhatIsUnsettled(t *testing.T) {
 	synced := inspect.Summary{Name: "nodes", State: inspect.StateRunning, Phase: inspect.PhaseWatching, Synced: true}
-	waits := inspect.Summary{Name: "pods", State: inspect.StateRunning, Phase: inspect.PhaseBackingOff, Error: "list pods: Get \"http://h/api?watch=true\": connection\x1b refused\nmore"}
+	waits := inspect.Summary{Name: "pods", State: inspect.StateRunning, Phase: inspect.PhaseBackingOff, Error: "list *v1.Pod: Get \"http://h/api?watch=true\": connection\x1b refused\nmore"}
 	stopped := inspect.Summary{Name: "old", State: inspect.StateStopped}
 	for want, all := range map[string][]inspect.Summary{
 		"": {synced, stopped},
-		"pods is not synced, backing off: list pods: connection refused": {synced, waits},
-		"pods is not synced, backing off: list pods: connection refused; a is not synced, listing; b is not synced, listing; and 1 more": {
+		"pods is not synced, backing off: list: connection refused": {synced, waits},
+		"pods is not synced, backing off: list: connection refused; a is not synced, listing; b is not synced, listing; and 1 more": {
 			waits, listing("a"), listing("b"), listing("c"),
 		},
 	} {
 		if got := Unsettled(all); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestErrorsLeaveOutWhatOnlyTheCodeSays(t *testing.T) {
+	for text, want := range map[string]string{
+		`watch-list *v1.Pod: Get "http://h/api?watch=true": refused`: "watch-list: refused",
+		"list *v1.Pod: pods is forbidden: no":                        "list: pods is forbidden: no",
+		"watch apps/v1, Kind=Deployment: no":                         "watch apps/v1, Kind=Deployment: no",
+		"list: object is a *v1.Node, not a *v1.Pod":                  "list: object is a *v1.Node, not a *v1.Pod",
+		"object is a *v1.Node, not a *v1.Pod: no":                    "object is a *v1.Node, not a *v1.Pod: no",
+		`Get "cut off`: `Get "cut off`,
+		"":             "",
+	} {
+		if got := readable(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

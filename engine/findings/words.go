@@ -54,9 +54,11 @@ func firstLine(s string) string {
 	return clean(line)
 }
 
-// withoutURL is an error of an HTTP request without the method and the address,
-// which say nothing that the informer's name does not.
-func withoutURL(s string) string {
+// readable is an error of a request without what only its code says of it: the Go
+// type that was asked for, and an HTTP request's method and address. The informer's
+// name says as much.
+func readable(s string) string {
+	s = withoutType(s)
 	before, rest, found := strings.Cut(s, `Get "`)
 	if !found {
 		return s
@@ -66,6 +68,17 @@ func withoutURL(s string) string {
 		return s
 	}
 	return before + after
+}
+
+// withoutType leaves the Go type out of a reflector's error, as in
+// "watch-list *v1.Pod: no".
+func withoutType(s string) string {
+	head, cause, found := strings.Cut(s, ": ")
+	op, asked, typed := strings.Cut(head, " *")
+	if !found || !typed || strings.Contains(op, " ") || strings.ContainsAny(asked, " /") {
+		return s
+	}
+	return op + ": " + cause
 }
 
 type integer interface {
