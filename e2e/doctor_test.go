@@ -28,7 +28,7 @@ func testDoctor(t *testing.T, p *program, cluster *testcluster.Cluster) {
 		stderr     string
 	}{
 		{"a healthy informer", admin, []string{"-n", "healthy"}, 0, "", ""},
-		{"nothing is allowed", nobody, []string{"-n", "healthy"}, 1, findings.ListForbidden, `cannot list resource "pods"`},
+		{"nothing is allowed", nobody, []string{"-n", "healthy"}, 2, findings.ListForbidden, `cannot list resource "pods"`},
 		{"listing is allowed", nobody, []string{"-n", "half-allowed"}, 1, findings.WatchForbidden, ""},
 		{
 			"nobody listens", admin,

@@ -38,7 +38,7 @@ func TestWalks(t *testing.T) {
 }
 
 func slowestHandler(w *walk) {
-	w.see("a handler that falls behind", "slowest: billing-ex")
+	w.see("a handler that falls behind", "▸ billing-export", "at this rate never")
 	w.press("Findings", "8")
 	w.see("the rule, the handler and the next step", "growing-backlog", "billing-export", "next  Do less in the handler")
 	w.press("where it is", "\r")
