@@ -114,8 +114,10 @@ const (
 // expiries are the 410s that belong to the newest one.
 type expiries struct {
 	last, first inspect.Request
-	sameVersion int // that asked for the version of the newest one
-	inRow       int // one after the other, none of which has brought anything
+	all         int             // in the window
+	oldest      time.Time       // when the first of all ended
+	sameVersion int             // that asked for the version of the newest one
+	inRow       int             // one after the other, none of which has brought anything
 	recovered   bool
 	list        inspect.Request // that the newest one began from
 	hasList     bool
@@ -136,6 +138,8 @@ func (m *requestMemory) expiries(now time.Time) (e expiries, any bool) {
 			row = row && !works(r)
 			continue
 		}
+		e.all++
+		e.oldest = r.Ended
 		if !any {
 			any, e.last = true, *r
 			e.list, e.hasList = listBefore(all, i)
@@ -172,14 +176,15 @@ func (w *Watcher) expired(s *inspect.Snapshot) []Finding {
 	f := Finding{
 		Place: PlaceRequests,
 		Since: e.first.Ended,
-		Title: "A watch expired (410), and a list made up for it.",
+		Title: e.title(),
 		Next:  "Nothing, if it stays at one: the server had forgotten the version, as it does after a longer pause. Deletions that nobody saw arrive as tombstones (cache.DeletedFinalStateUnknown).",
 		Evidence: []string{
-			begun(&e.last) + " ended with 410 after " + short(e.last.Lifetime) + ", having brought " + counted(e.last.Items, "event", "events"),
+			begun(&e.last) + " ended with 410 after " + short(e.last.Lifetime) + ", having brought " + counted(events(&e.last), "event", "events"),
 		},
 	}
-	if !e.hasRelist {
-		f.Title = "A watch expired (410); the list that makes up for it is still to come."
+	if e.all > 1 {
+		f.Next = strings.Replace(f.Next, "if it stays at one", "if they stay rare", 1)
+		f.Evidence = append(f.Evidence, "the first of the "+count(e.all)+" was "+short(s.At.Sub(e.oldest))+" ago")
 	}
 	if n > 1 {
 		f.Severity = Warning
@@ -202,6 +207,25 @@ func (w *Watcher) expired(s *inspect.Snapshot) []Finding {
 	}
 	return []Finding{f}
 }
+
+// title says how many watches expired, and what made up for the newest one.
+func (e *expiries) title() string {
+	what, made := "A watch expired (410)", "it"
+	if e.all > 1 {
+		what, made = count(e.all)+" watches expired (410)", "the last one"
+	}
+	switch {
+	case !e.hasRelist:
+		return what + "; the list that makes up for " + made + " is still to come."
+	case e.relist.Verb == inspect.VerbWatchList:
+		return what + ", and a watch-list made up for " + made + "."
+	}
+	return what + ", and a list made up for " + made + "."
+}
+
+// events counts what a watch brought: of one that began as an initial stream,
+// without the objects of that.
+func events(r *inspect.Request) int { return max(r.Items-r.Initial, 0) }
 
 // begun says which watch it was.
 func begun(r *inspect.Request) string {
@@ -320,7 +344,7 @@ func (w *Watcher) shortWatches(s *inspect.Snapshot) []Finding {
 	low, high, items := row[0].Lifetime, row[0].Lifetime, 0
 	for i := range row {
 		low, high = min(low, row[i].Lifetime), max(high, row[i].Lifetime)
-		items += row[i].Items
+		items += events(&row[i])
 	}
 	evidence := []string{
 		"the last " + counted(len(row), "watch", "watches") + " lived for " + between(low, high) + " and brought " + counted(items, "event", "events"),

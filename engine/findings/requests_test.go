@@ -84,8 +84,38 @@ func TestAnInitialStreamThatBecameAWatchMayExpire(t *testing.T) {
 	p.end(inspect.OutcomeClosed, 0, "", "watch")
 	p.request(inspect.Request{Verb: inspect.VerbWatchList, Started: p.s.At, Outcome: inspect.OutcomeOK, Returned: "20", Items: 1000, Next: "watch"})
 	p.pass(time.Minute, nil)
+	r := &p.requests[len(p.requests)-1]
+	r.Items, r.Initial = 1122, 1000
+	p.pass(900*time.Millisecond, nil)
 	p.expire()
-	p.has(Info, Expired, "", "WATCHLIST ended with 410")
+	p.has(Info, Expired, "", "WATCHLIST ended with 410 after 1m, having brought 122 events")
+}
+
+func TestExpiredWatchesAreCounted(t *testing.T) {
+	p := healthy(t)
+	p.expire()
+	for n, want := range []string{
+		"A watch expired (410), and a watch-list made up for it.",
+		"2 watches expired (410), and a watch-list made up for the last one.",
+	} {
+		p.request(inspect.Request{Verb: inspect.VerbWatchList, Started: p.s.At, Outcome: inspect.OutcomeOpen, Returned: "20", Items: 1003, Initial: 1000})
+		p.recover()
+		p.has(Info, Expired, "", want)
+		p.requests[len(p.requests)-1].Items = 1005
+		p.pass(20*time.Second, nil)
+		p.expire()
+		p.has(Info, Expired, "", "to come", "WATCHLIST ended", "having brought 5 events", "if they stay rare", fmt.Sprintf("the first of the %d was", n+2))
+	}
+}
+
+func TestDurationsAreCut(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		59900 * time.Millisecond: "59s", 21900 * time.Millisecond: "21s", 9990 * time.Millisecond: "9.9s", 9990 * time.Microsecond: "9.9ms", 60 * time.Second: "1m",
+	} {
+		if got := short(d); got != want {
+			t.Errorf("%v is written %s, want %s", d, got, want)
+		}
+	}
 }
 
 func TestThreeListsInFiveMinutesAreALoop(t *testing.T) {

@@ -114,7 +114,8 @@ func perSecond(rate float64) string {
 	return count(int64(rate+0.5)) + "/s"
 }
 
-// short writes a duration in two digits or so.
+// short writes a duration in two digits or so, cut and not rounded: a thing that
+// has lasted for 59.9s has not lasted for a minute.
 func short(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -122,13 +123,13 @@ func short(d time.Duration) string {
 	case d < time.Millisecond:
 		return fmt.Sprintf("%dµs", d.Microseconds())
 	case d < 10*time.Millisecond:
-		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
+		return fmt.Sprintf("%.1fms", float64(d.Truncate(time.Millisecond/10))/float64(time.Millisecond))
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < 9950*time.Millisecond:
-		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Truncate(time.Second/10).Seconds())
 	case d < time.Minute:
-		return fmt.Sprintf("%.0fs", d.Seconds())
+		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < time.Hour && d%time.Minute < time.Second:
 		return fmt.Sprintf("%dm", int(d.Minutes()))
 	case d < time.Hour:
