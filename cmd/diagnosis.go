@@ -94,7 +94,7 @@ func (e *examination) verdict() string {
 		}
 	}
 	if n := counts[findings.Info]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d for information", n))
+		parts = append(parts, counted(n, "remark"))
 	}
 	return "found " + strings.Join(parts, ", ")
 }

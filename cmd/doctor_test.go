@@ -159,6 +159,24 @@ func TestDoctorOnWhatIsForbidden(t *testing.T) {
 	}
 }
 
+func TestTheDiagnosisSumsUpBySeverity(t *testing.T) {
+	found := func(all ...findings.Severity) *examination {
+		e := &examination{}
+		for _, s := range all {
+			e.Findings = append(e.Findings, findings.Finding{Rule: "r", Severity: s})
+		}
+		return e
+	}
+	for want, e := range map[string]*examination{
+		"found 1 warning, 1 remark": found(findings.Warning, findings.Info),
+		"found 2 errors, 2 remarks": found(findings.Error, findings.Info, findings.Error, findings.Info),
+	} {
+		if got := e.verdict(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestDoctorWhatCountsIsFailOn(t *testing.T) {
 	e := &examination{Findings: []findings.Finding{{Rule: "r", Severity: findings.Warning}}, Informers: []inspect.Summary{{Name: "pods", Synced: true}}}
 	for failOn, want := range map[findings.Severity]int{findings.Info: exitFound, findings.Warning: exitFound, findings.Error: exitOK} {

@@ -166,6 +166,9 @@ func timePerCall(l *inspect.ListenerVitals) string {
 // causes says what a handler is mostly called for.
 func causes(l *inspect.ListenerVitals) string {
 	cause, n := l.Causes.Largest()
+	if n == l.Causes.Total() {
+		return "called only " + because(cause) + ": " + counted(n, "call", "calls")
+	}
 	return "called mostly " + because(cause) + ": " + percent(n, l.Causes.Total()) + " of " + counted(l.Causes.Total(), "call", "calls")
 }
 

@@ -25,6 +25,18 @@ func load(arriving, handled uint64) func(s *inspect.Snapshot) {
 	}
 }
 
+func TestWhatAHandlerIsCalledForIsNotMostlyAll(t *testing.T) {
+	for n, want := range map[uint64]string{
+		0: "called only with the initial list: 123 calls",
+		1: "called mostly with the initial list: 99% of 124 calls",
+	} {
+		l := inspect.ListenerVitals{Causes: inspect.CauseCounts{Initial: 123, Watch: n}}
+		if got := causes(&l); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestAHandlerThatLosesIsAGrowingBacklog(t *testing.T) {
 	p := healthy(t)
 	p.pass(growsFor-3*time.Second, load(120, 50))

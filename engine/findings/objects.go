@@ -119,7 +119,7 @@ func fight(h *inspect.HotKey, writers []string) Finding {
 		past:  "Two writers took turns at " + clean(h.Key) + ": " + a + " and " + b + ".",
 		Evidence: []string{
 			a + "↔" + b + " on " + clean(h.Paths[0]) + ", " + perSecond(h.Rate),
-			"each of the last " + counted(h.Turns+1, "version", "versions") + " came from another one than the version before",
+			"each of the last " + counted(h.Turns+1, "version", "versions") + " came from another writer than the one before",
 			updates(h),
 		},
 		Next: "Let one of them own the field: with server-side apply a conflict would name the other. The object's biography shows every turn.",
@@ -134,9 +134,13 @@ func fight(h *inspect.HotKey, writers []string) Finding {
 }
 
 func noOps(h *inspect.HotKey) Finding {
+	nothing := "nothing"
+	if h.NoOps < h.Compared {
+		nothing = "next to nothing"
+	}
 	f := Finding{
-		Title: "Key " + clean(h.Key) + " is updated all the time, and nothing in it changes.",
-		past:  "Key " + clean(h.Key) + " was updated all the time, and nothing in it changed.",
+		Title: "Key " + clean(h.Key) + " is updated all the time, and " + nothing + " in it changes.",
+		past:  "Key " + clean(h.Key) + " was updated all the time, and " + nothing + " in it changed.",
 		Evidence: []string{
 			percent(h.NoOps, h.Compared) + " of " + counted(h.Compared, "update", "updates") + " changed nothing but resource version, managed fields and times, " + perSecond(h.Rate),
 			updates(h),

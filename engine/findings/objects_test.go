@@ -26,10 +26,13 @@ func TestAKeyThatIsUpdatedForNothing(t *testing.T) {
 	}
 	p.s.Hot = []inspect.HotKey{hot}
 	p.pass(time.Second, nil)
-	f := p.has(Warning, HotKey, "ns/a", "100% of 100 updates changed nothing", "8.0/s", "written by operator", "480 updates")
+	f := p.has(Warning, HotKey, "ns/a", "all the time, and nothing in it changes", "100% of 100 updates changed nothing", "8.0/s", "written by operator", "480 updates")
 	if f.Place != PlaceStore {
 		t.Errorf("seen at %s", f.Place)
 	}
+	p.s.Hot[0].NoOps = 98
+	p.pass(time.Second, nil)
+	p.has(Warning, HotKey, "ns/a", "all the time, and next to nothing in it changes", "98% of 100 updates")
 	p.s.Hot[0].Rate = noOpRate * hotEnds
 	p.pass(time.Second, nil)
 	p.has(Warning, HotKey, "ns/a")
@@ -63,7 +66,7 @@ func TestTwoWritersWhoTakeTurns(t *testing.T) {
 	}
 	p.s.Hot = []inspect.HotKey{hot}
 	p.pass(time.Second, nil)
-	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas, 1.9/s", "Two writers take turns", "each of the last 10 versions")
+	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas, 1.9/s", "Two writers take turns", "each of the last 10 versions came from another writer than the one before")
 	p.s.Hot[0].Writers = []string{"kubelet", "keda", "argocd"} // one of its owners, in between
 	p.pass(time.Second, nil)
 	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas", "written by kubelet, too")
