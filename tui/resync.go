@@ -256,7 +256,7 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 	const label = 9
 	lines := []string{newLine(w).skip(gutter).put(t.title, handlerName(l)).String()}
 	say := func(name string, st style, text string) {
-		for i, line := range wrap(clean(text), w-gutter-label-1, 3) {
+		for i, line := range wrap(clean(text), w-gutter-label-1, p.h) {
 			if i > 0 {
 				name = ""
 			}

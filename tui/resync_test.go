@@ -135,3 +135,13 @@ func TestTheNextResyncCountsDownInItsTab(t *testing.T) {
 	u.look()
 	u.expect("6 Resync 3s")
 }
+
+// TestWhatIsSaidOfAHandlersRoundsIsWhole: nothing is left out of its middle while
+// lines below are free.
+func TestWhatIsSaidOfAHandlersRoundsIsWhole(t *testing.T) {
+	for _, w := range []int{80, 100, 120, 200} {
+		u := newUser(t, newFake(20), w, 36)
+		u.press("6", "/").types("informeter").press("enter")
+		u.expect("asks for none", "rounds of all others", "50,000", "notifications", "so far")
+	}
+}
