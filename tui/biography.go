@@ -155,7 +155,7 @@ func (b *biographyPage) grid(w int) grid {
 	})
 }
 
-func (b *biographyPage) lines(t *theme, w, h int) []string {
+func (b *biographyPage) lines(t *theme, at time.Time, w, h int) []string {
 	switch {
 	case b.err != nil && !b.read:
 		return b.failed(t, w, h)
@@ -175,7 +175,7 @@ func (b *biographyPage) lines(t *theme, w, h int) []string {
 	})...)
 	if row, ok := b.rows.selected(); ok {
 		lines = append(lines, newLine(w).String())
-		lines = append(lines, eventDetail(t, &row, w, below-1)...)
+		lines = append(lines, eventDetail(t, at, &row, w, below-1)...)
 	}
 	return lines
 }
@@ -269,7 +269,7 @@ func eventCell(t *theme, r *biographyRow) cell {
 }
 
 // eventDetail says everything about one event in at most h lines.
-func eventDetail(t *theme, r *biographyRow, w, h int) []string {
+func eventDetail(t *theme, at time.Time, r *biographyRow, w, h int) []string {
 	const label = 9
 	row := func(name string, segments ...segment) string {
 		return newLine(w).skip(gutter).left(t.muted, name, label).segments(3, segments...).String()
@@ -321,11 +321,11 @@ func eventDetail(t *theme, r *biographyRow, w, h int) []string {
 	if len(queue) > 0 {
 		lines = append(lines, row("queue", queue...))
 	}
-	return append(lines, deliveryLines(t, r, w, h-len(lines), label)...)
+	return append(lines, deliveryLines(t, at, r, w, h-len(lines), label)...)
 }
 
 // deliveryLines says when each handler got an event and how long it took.
-func deliveryLines(t *theme, r *biographyRow, w, h, label int) []string {
+func deliveryLines(t *theme, at time.Time, r *biographyRow, w, h, label int) []string {
 	var segments []segment
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
@@ -335,6 +335,10 @@ func deliveryLines(t *theme, r *biographyRow, w, h, label int) []string {
 		}
 		if d.Merged {
 			segments = append(segments, segment{parts: []part{{"", d.Handler}, {t.muted, " was behind: merged into a later one"}}})
+			continue
+		}
+		if d.Calling {
+			segments = append(segments, segment{parts: []part{{"", d.Handler}, {t.warn, " in the call for " + sinceIn(at, d.Began)}}})
 			continue
 		}
 		if d.Began.IsZero() {

@@ -343,3 +343,16 @@ func TestWhatWaitsFitsAnyWidth(t *testing.T) {
 		}
 	}
 }
+
+// TestABiographySaysWhichHandlerIsInTheCall: a call that has not returned has
+// taken nothing yet.
+func TestABiographySaysWhichHandlerIsInTheCall(t *testing.T) {
+	f := newFake(20).lived()
+	events := f.lives[0].Events
+	events[len(events)-1].Deliveries[1] = inspect.Delivery{Handler: "audit", Began: epoch.Add(-3 * time.Second), Calling: true}
+	u := newUser(t, f, 120, 40)
+	u.press("3", "b").expect("audit in the call for 3.0s")
+	if strings.Contains(u.sees(), "took 0s") {
+		t.Error("a call that has not returned took no time")
+	}
+}

@@ -63,7 +63,7 @@ func (p *objectScreen) lines() []string {
 		if waits := p.biography.waits.draw(t, p.w); waits != "" {
 			lines[len(lines)-1] = waits // nothing moves when it comes and goes
 		}
-		lines = append(lines, p.biography.lines(t, p.w, h)...)
+		lines = append(lines, p.biography.lines(t, p.m.frame.at, p.w, h)...)
 	default:
 		lines = append(lines, p.objectLines(t, h)...)
 	}
