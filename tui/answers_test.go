@@ -145,3 +145,12 @@ func TestTheNameOfAPageHasRoomAroundIt(t *testing.T) {
 		t.Errorf("the chosen page swallows its gap:\n%s", u.sees())
 	}
 }
+
+// TestTheMainCauseIsAWord: what a relist tells of unchanged objects is called that.
+func TestTheMainCauseIsAWord(t *testing.T) {
+	f := newFake(20).with(func(s *inspect.Snapshot) {
+		s.Listeners[0].Causes = inspect.CauseCounts{RelistUnchanged: 1000}
+		s.Listeners[1].Causes = inspect.CauseCounts{RelistUnchanged: 36, Watch: 20}
+	})
+	newUser(t, f, 200, 40).expect("unchanged 100%", "unchanged 64%")
+}

@@ -95,7 +95,7 @@ func shortCause(c inspect.Cause) string {
 	case inspect.CauseRelistChanged:
 		return "relist"
 	case inspect.CauseRelistUnchanged:
-		return "relist ="
+		return "unchanged"
 	}
 	return c.String()
 }
