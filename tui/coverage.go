@@ -131,7 +131,7 @@ func coveragePane(t *theme, s *inspect.Snapshot, rows []requestRow, w, h int) []
 	lines := c.head(t, s, inner)
 	lines = append(lines, newLine(inner).String())
 
-	g := newGrid(inner, fixedLeft("HOW THEY ENDED", 27, 0), fixed("TIMES", 5, 0), fixed("MEDIAN", 6, 0), fixed("ITEMS", 6, 1), fixedLeft("", 12, 2))
+	g := newGrid(inner, fixedLeft("BY VERDICT", 27, 0), fixed("TIMES", 5, 0), fixed("MEDIAN", 6, 0), fixed("ITEMS", 6, 1), fixedLeft("", 12, 2))
 	lines = append(lines, g.header(t))
 	ends := endings(rows, s.At)
 	for i := range ends[:min(len(ends), max(h/2-len(lines), 3))] {

@@ -261,7 +261,7 @@ func (p *requestsScreen) head(t *theme, s *inspect.Snapshot, w int) []string {
 	}
 	if len(p.all) > 0 {
 		if newest := &p.all[0]; newest.Verb == inspect.VerbWatchList && newest.Ended.IsZero() && !newest.Marked.IsZero() {
-			phase = append(phase, seg(1, t.muted, "by the watch-list, which goes on as a watch"))
+			phase = append(phase, seg(1, t.muted, "on the stream of the watch-list"))
 		}
 	}
 	line := func(segments []segment) string {
@@ -275,7 +275,7 @@ func (p *requestsScreen) head(t *theme, s *inspect.Snapshot, w int) []string {
 func trafficSegments(t *theme, s *inspect.Snapshot) []segment {
 	v := s.Traffic
 	if v == nil {
-		return []segment{seg(0, t.faint, "bytes are not counted here"), seg(1, t.faint, "they are where informeter itself reads a cluster")}
+		return []segment{seg(0, t.faint, "bytes are counted only where informeter itself reads a cluster")}
 	}
 	out := []segment{
 		seg(0, "", byteCount(int64(v.Bytes))+" in "+count(v.Events, "event", "events")),

@@ -99,7 +99,10 @@ func TestAnOpenWatchListIsAWatch(t *testing.T) {
 	}}
 	for _, w := range []int{80, 120, 200} {
 		u := newUser(t, f, w, 30)
-		u.press("7").expect("● open, watching", "1,000 initial items", "60 events since", "complete after 15s", "goes on as a watch")
+		u.press("7").expect("● open, watching", "1,000 initial items", "60 events since", "complete after 15s", "the stream goes on", "on the stream of the watch-list")
+		if n := strings.Count(u.sees(), " goes on"); n != 1 {
+			t.Errorf("at %d columns it is said %d times:\n%s", w, n, u.sees())
+		}
 		row := u.marked()
 		if strings.Contains(row, " ok") || !strings.Contains(row, "█━") {
 			t.Errorf("at %d columns: %s", w, row)
@@ -203,7 +206,7 @@ func TestWhatTheServerDidNotGrantIsSaid(t *testing.T) {
 func TestTheTrafficIsShownWhereItIsCounted(t *testing.T) {
 	f := newFake(20)
 	u := newUser(t, f, 120, 30)
-	u.press("7").expect("bytes are not counted")
+	u.press("7").expect("bytes are counted only where informeter itself reads a cluster")
 	f.bump(func() {
 		f.snapshot.Traffic = &inspect.TrafficVitals{Streams: 2, Bytes: 3 << 20, Events: 31204, ByteRate: 4096, Undecodable: 2, Quarantine: []inspect.Undecodable{
 			{At: epoch.Add(-9 * time.Second), Event: "MODIFIED", Reason: "spec.name: not a string", Size: 2048},
