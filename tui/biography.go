@@ -142,11 +142,36 @@ func (b *biographyPage) failed(t *theme, w, h int) []string {
 // biographyDetail is how many lines below the rows say more of the selected one.
 const biographyDetail = 9
 
+// causeColumn is as wide as the causes need, with how often they came in a row.
+func (b *biographyPage) causeColumn() column {
+	c := fixedLeft("CAUSE", 16, 1)
+	for i := range b.rows.rows {
+		c.max = max(c.max, width(causeText(&b.rows.rows[i], maxCause)))
+	}
+	return c
+}
+
+// maxCause is how wide a cause can be, with how often it came.
+const maxCause = 32
+
+// causeText writes why an event came and how often in a row, in at most w cells
+// where that can be: the count must be legible.
+func causeText(r *biographyRow, w int) string {
+	if r.Times <= 1 {
+		return r.Cause.String()
+	}
+	in := " ×" + number(r.Times)
+	if text := r.Cause.String() + in; width(text) <= w {
+		return text
+	}
+	return shortCause(r.Cause) + in
+}
+
 func (b *biographyPage) grid(w int) grid {
 	return b.table.grid(w, []column{
 		fixedLeft("TIME", 12, 0).sorted(byTime, downwards),
 		fixedLeft("", 1, 0),
-		fixedLeft("CAUSE", 16, 1),
+		b.causeColumn(),
 		fixed("RV", 10, 4),
 		fixedLeft("WRITER", 16, 3),
 		fixed("WAITED", 6, 5),
@@ -171,7 +196,7 @@ func (b *biographyPage) lines(t *theme, at time.Time, w, h int) []string {
 	g := b.grid(w)
 	lines := []string{g.header(t)}
 	lines = append(lines, b.rows.draw(w, func(r biographyRow, selected bool) string {
-		return g.row(t, chosen(selected, true), part{}, b.cells(t, &r)...)
+		return g.row(t, chosen(selected, true), part{}, b.cells(t, &r, g.widths[2])...)
 	})...)
 	if row, ok := b.rows.selected(); ok {
 		lines = append(lines, newLine(w).String())
@@ -193,11 +218,8 @@ func eventType(t *theme, e *inspect.KeyEvent) part {
 	return part{st, letter}
 }
 
-func (b *biographyPage) cells(t *theme, r *biographyRow) []cell {
-	cause := r.Cause.String()
-	if r.Times > 1 {
-		cause += " ×" + number(r.Times)
-	}
+// cells draws an event; cause is how wide that column is.
+func (b *biographyPage) cells(t *theme, r *biographyRow, cause int) []cell {
 	waited := cell{st: t.faint, s: dash}
 	if r.Waited > 0 {
 		waited = cell{s: duration(r.Waited)}
@@ -208,7 +230,7 @@ func (b *biographyPage) cells(t *theme, r *biographyRow) []cell {
 	return []cell{
 		{st: t.muted, s: clock(r.At)},
 		{parts: []part{eventType(t, &r.KeyEvent)}},
-		{s: cause},
+		{s: causeText(r, cause)},
 		{st: t.muted, s: r.ResourceVersion},
 		{st: t.muted, s: orDash(r.Writer)},
 		waited,
@@ -281,6 +303,12 @@ func eventDetail(t *theme, at time.Time, r *biographyRow, w, h int) []string {
 	}
 	title.put(t.muted, " at "+clock(r.At))
 	lines := []string{title.String()}
+	paragraph := func(name string, segments []segment) {
+		for _, l := range prose(segments, w-gutter-label, 2, 0) {
+			lines = append(lines, newLine(w).skip(gutter).left(t.muted, name, label).slice(l, 0).String())
+			name = ""
+		}
+	}
 	object := []segment{seg(0, "", "rv "+orDash(r.ResourceVersion))}
 	if r.UID != "" {
 		st := style("")
@@ -292,7 +320,7 @@ func eventDetail(t *theme, at time.Time, r *biographyRow, w, h int) []string {
 	if r.Writer != "" {
 		object = append(object, seg(2, "", "written by "+r.Writer))
 	}
-	lines = append(lines, row("object", object...))
+	paragraph("object", object)
 	switch {
 	case r.Skipped != "":
 		lines = append(lines, row("skipped", seg(0, t.warn, "handlers were not told: "+r.Skipped)))
@@ -301,13 +329,7 @@ func eventDetail(t *theme, at time.Time, r *biographyRow, w, h int) []string {
 		for _, p := range r.Changed {
 			paths = append(paths, seg(0, "", p))
 		}
-		for i, l := range prose(paths, w-gutter-label, 2, 0) {
-			name := ""
-			if i == 0 {
-				name = "changed"
-			}
-			lines = append(lines, newLine(w).skip(gutter).left(t.muted, name, label).slice(l, 0).String())
-		}
+		paragraph("changed", paths)
 	case r.Compared:
 		lines = append(lines, row("changed", seg(0, t.muted, "nothing but resource version, managed fields and times")))
 	}

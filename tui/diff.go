@@ -254,10 +254,10 @@ func (d *diffPage) versionLine(t *theme, at time.Time, name string, st style, i,
 		seg(0, t.muted, clock(e.At)+", "+since(at, e.At)+" ago"),
 	}
 	if i == len(d.versions)-1 {
-		segments = append(segments, seg(1, t.ok, "the newest"))
+		segments = append(segments, seg(2, t.ok, "the newest")) // the versions above show that, too
 	}
 	if e.Writer != "" {
-		segments = append(segments, seg(2, "", "by "+e.Writer))
+		segments = append(segments, seg(1, "", "by "+e.Writer))
 	}
 	segments = append(segments, seg(3, t.muted, e.Cause.String()))
 	return newLine(w).skip(gutter).left(st, name, 5).segments(3, segments...).String()

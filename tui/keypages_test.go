@@ -356,3 +356,28 @@ func TestABiographySaysWhichHandlerIsInTheCall(t *testing.T) {
 		t.Error("a call that has not returned took no time")
 	}
 }
+
+// TestABiographySaysHowOftenACauseCame: the count is never what is cut off.
+func TestABiographySaysHowOftenACauseCame(t *testing.T) {
+	f := newFake(20).lived()
+	event := &f.lives[0].Events[4]
+	event.Times = 2
+	for _, w := range []int{80, 120, 200} {
+		newUser(t, f, w, 34).press("3", "b").expect("relist unchanged ×2 ")
+	}
+	event.Times = 12345
+	newUser(t, f, 80, 34).press("3", "b").expect("unchanged ×12,345 ")
+	newUser(t, f, 120, 34).press("3", "b").expect("relist unchanged ×12,345 ")
+}
+
+// TestTheWriterIsNamedInFull: at any width, in a biography and in a diff.
+func TestTheWriterIsNamedInFull(t *testing.T) {
+	const writer = "load-balancer-controller"
+	f := newFake(20).lived()
+	events := f.lives[0].Events
+	events[len(events)-1].Writer = writer
+	for _, w := range []int{80, 120, 200} {
+		newUser(t, f, w, 24).press("3", "b").expect("written by " + writer)
+		newUser(t, f, w, 24).press("3", "d").expect("by " + writer)
+	}
+}
