@@ -62,7 +62,7 @@ func sickUser(t *testing.T, f *fake, w, h int) *user {
 
 func TestTheFindingsSayWhatIsWrongWhereAndWhatToDo(t *testing.T) {
 	u := sickUser(t, newFake(48211), 120, 40)
-	u.expect("8 Findings 4 ⚠", "⚠ 3")
+	u.expect("8⚠Findings 4", "⚠ 3")
 	u.press("8").expect(
 		"×  quarantined", "×  handler-panics", "×  index-errors", "✓  hot-key", "○  resync-storm", "1 of 5",
 		"× error handler-panics deployment-controller", "3 panics in 50,000 calls", "next  Fix the handler",
@@ -221,7 +221,7 @@ func TestTheMarksAreThoseOfTheFindings(t *testing.T) {
 	u.finds(nil, storm, other, over, info)
 	u.press("2")
 	tabs := strings.Split(u.sees(), "\n")[1]
-	for _, want := range []string{"2 Queue 0   ", "3 Store 500   ", "5 Handlers 3   ", "6 Resync 12s ⚠", "8 Findings 3 ⚠"} {
+	for _, want := range []string{"2 Queue 0   ", "3 Store 500   ", "5 Handlers 3   ", "6⚠Resync 12s", "8⚠Findings 3"} {
 		if !strings.Contains(tabs, want) {
 			t.Errorf("%q is not in %q", want, tabs)
 		}

@@ -20,7 +20,7 @@ func TestARoundThatOutlastsItsPeriodIsAWarning(t *testing.T) {
 		u := newUser(t, f, 200, 30)
 		u.press("6")
 		row := u.marked()
-		if !strings.Contains(row, c.share) || strings.Contains(row, "⚠") != c.warned || strings.Contains(u.sees(), "6 Resync 12s ⚠") != c.warned {
+		if !strings.Contains(row, c.share) || strings.Contains(row, "⚠") != c.warned || strings.Contains(u.sees(), "6⚠Resync 12s") != c.warned {
 			t.Errorf("%d objects: %s", c.objects, u.sees())
 		}
 		if full := strings.Count(row, "█") == resyncBar; full != c.warned {

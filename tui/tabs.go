@@ -36,7 +36,6 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 	}
 	m.tabs = m.tabs[:0]
 	need := l.used
-	marked := false // the one before has a warning
 	for id, s := range m.screens {
 		id := screenID(id)
 		if !m.exists(id) {
@@ -44,7 +43,7 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		}
 		digit, name := strconv.Itoa(int(id)), ""
 		if level < tabsBare || id == m.current {
-			name = " " + s.name()
+			name = s.name()
 		}
 		pad := 0
 		if text := m.tabText(id, level == tabsWhole); text != "" && (level <= tabsCounts || level == tabsWarned && warned[id] > 0) {
@@ -55,29 +54,22 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		if warned[id] > 0 {
 			mark = "⚠"
 		}
-		from, lead := l.used, " "
-		if level == tabsTight && marked {
-			lead = "" // the mark of the one before parts them
+		// The mark parts number and name: it takes no room of its own, and nobody
+		// takes it for that of the tab beside it.
+		from, box, gap := l.used, "", 1
+		switch {
+		case level == tabsTight:
+			gap = 0
+		case name != "":
+			box = " " // as much behind the name as before the number
 		}
 		if id == m.current {
-			l.put(t.tab, lead+digit+name)
+			l.put(t.tab, " "+digit+mark+name+box)
 		} else {
-			l.put("", lead).put(t.accent, digit).put(t.muted, name)
+			l.put("", " ").put(t.accent, digit).put(t.warn, mark).put(t.muted, name+box)
 		}
-		need += width(lead + digit + name)
-		marked = mark != " "
-		if level != tabsTight {
-			if id == m.current {
-				l.put(t.tab, " ")
-			} else {
-				l.skip(1)
-			}
-			l.put(t.warn, mark)
-			need += 1 + width(mark) + pad
-		} else if mark != " " {
-			l.put(t.warn, mark)
-			need += width(mark)
-		}
+		l.skip(gap)
+		need += width(" "+digit+mark+name+box) + gap + pad
 		m.tabs = append(m.tabs, span{from, l.used, id})
 		l.skip(pad)
 	}
