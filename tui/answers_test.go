@@ -88,7 +88,50 @@ func TestAColumnOfDashesTakesNoOtherPlace(t *testing.T) {
 			u.expect("load-balancer-controller")
 		}
 	}
-	newUser(t, f, 80, 24).press("3", "F").expect("following the newest of 60")
+	u := newUser(t, f, 80, 24).press("3", "F").expect("following the newest of 60")
+	u.press("/").types("zzz").press("enter").expect("0 of 60 match zzz")
+}
+
+// TestTheFooterOffersNoDeadKeys: what there is nothing for is not offered, and
+// what a second press undoes is called that.
+func TestTheFooterOffersNoDeadKeys(t *testing.T) {
+	f := newFake(30)
+	f.queue = nil
+	u := newUser(t, f, 200, 30)
+	footer := func() string {
+		lines := strings.Split(strings.TrimRight(u.sees(), "\n"), "\n")
+		return lines[len(lines)-1]
+	}
+	for page, dead := range map[string][]string{"2": {"preview", "object", "biography"}, "8": {"enter", "next", "previous"}} {
+		u.press(page)
+		for _, key := range dead {
+			if strings.Contains(footer(), key) {
+				t.Errorf("%s: %q is offered: %s", page, key, footer())
+			}
+		}
+	}
+	u.press("3", "/").types("zzz").press("enter")
+	if l := footer(); strings.Contains(l, "object") || strings.Contains(l, "preview") || !strings.Contains(l, "filter") {
+		t.Errorf("without a row: %s", l)
+	}
+	u.press("esc")
+	if l := footer(); !strings.Contains(l, "f freeze") || !strings.Contains(l, "enter object") {
+		t.Errorf("with rows: %s", l)
+	}
+	u.press("f")
+	if l := footer(); strings.Contains(l, "freeze") || !strings.Contains(l, "f go on") {
+		t.Errorf("frozen: %s", l)
+	}
+}
+
+func TestPeriodsHaveNoEmptyUnit(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: dash, time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h", 21 * 24 * time.Hour: "21d", 10 * time.Minute: "10m", 1500 * time.Millisecond: "1.5s",
+	} {
+		if got := period(d); got != want {
+			t.Errorf("period(%v) is %q, want %q", d, got, want)
+		}
+	}
 }
 
 // TestAKeyThatDoesNothingSaysWhy.

@@ -70,6 +70,9 @@ func (p *findingsScreen) click(x, y int) tea.Cmd {
 }
 
 func (p *findingsScreen) hints() []hint {
+	if len(p.m.lookout.found) == 0 {
+		return []hint{{ActionFreeze, "freeze"}}
+	}
 	return []hint{{ActionOpen, "where it is"}, {ActionDown, "next"}, {ActionUp, "previous"}, {ActionFreeze, "freeze"}}
 }
 

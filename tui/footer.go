@@ -61,6 +61,9 @@ func (m *Model) hintSegments() []segment {
 		if label == "" {
 			label = m.keymap.label(ScopeGlobal, h.action)
 		}
+		if h.action == ActionFreeze && m.frozen {
+			h.text = "go on"
+		}
 		drop := i + 1
 		if h.action == ActionHelp {
 			drop = 0

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -76,7 +77,13 @@ func period(d time.Duration) string {
 	if d == 0 {
 		return dash
 	}
-	return duration(d.Round(100 * time.Millisecond))
+	s := duration(d.Round(100 * time.Millisecond))
+	for _, none := range []string{"m0s", "h0m", "d0h"} {
+		if whole, ok := strings.CutSuffix(s, none); ok {
+			return whole + none[:1]
+		}
+	}
+	return s
 }
 
 // mainCause names the most frequent cause and its share.

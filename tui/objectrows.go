@@ -158,7 +158,7 @@ func (o *objectRows) status(filter string) string {
 	}
 	if !o.byKey() && s != "" {
 		s += " by " + o.title(o.columns(120))
-		if o.order.by == string(inspect.SortChanged) && o.order.desc == downwards && o.pinned() {
+		if o.order.by == string(inspect.SortChanged) && o.order.desc == downwards && o.pinned() && o.matched > 0 {
 			s = "following the newest of " + number(o.matched)
 		}
 	}

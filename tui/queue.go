@@ -205,14 +205,15 @@ func (p *queueScreen) hints() []hint {
 		{ActionStep, "step"},
 		{ActionStepTen, "step ten"},
 		{ActionRate, "rate"},
-		{ActionOpen, "object"},
-		{ActionBiography, "biography"},
-		{ActionFilter, "filter"},
 	}
+	if p.rows.matched > 0 {
+		hints = append(hints, hint{ActionOpen, "object"}, hint{ActionBiography, "biography"})
+	}
+	hints = append(hints, hint{ActionFilter, "filter"})
 	switch {
 	case p.preview.focus:
 		hints = append(hints, hint{ActionNextPane, "rows"})
-	case p.left() < p.w:
+	case p.left() < p.w && p.rows.matched > 0:
 		hints = append(hints, hint{ActionNextPane, "preview"})
 	}
 	return hints

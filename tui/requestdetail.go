@@ -84,7 +84,7 @@ func askedSegments(t *theme, r *inspect.Request) []segment {
 		out = append(out, seg(2, "", "limit "+number(r.Limit)+" a page"))
 	}
 	if r.Timeout > 0 {
-		out = append(out, seg(2, "", "timeout "+duration(r.Timeout)))
+		out = append(out, seg(2, "", "timeout "+period(r.Timeout)))
 	} else if r.Verb != inspect.VerbList {
 		out = append(out, seg(3, t.muted, "no timeout"))
 	}

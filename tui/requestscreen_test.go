@@ -199,7 +199,7 @@ func TestWhatTheServerDidNotGrantIsSaid(t *testing.T) {
 		{ID: 1, Verb: inspect.VerbList, Started: epoch.Add(-12 * time.Second), Ended: epoch.Add(-10 * time.Second), Limit: 500, Items: 48211, Pages: 1, ResourceVersion: "0", Outcome: inspect.OutcomeOK},
 	}
 	u := newUser(t, f, 80, 30)
-	u.press("7").expect("a timeout of 7m0s: it ended after 10s")
+	u.press("7").expect("a timeout of 7m: it ended after 10s")
 	u.press("j").expect("pages of 500", "it does not page")
 }
 

@@ -70,7 +70,7 @@ func (m *Model) askPeriod(handler string) {
 		if err != nil || every < 0 {
 			return nil, &fault{0, len(text), fmt.Sprintf("%q is not a period: 30s, 5m, or 0 for never", text)}
 		}
-		done := handler + " asks for a resync every " + duration(every)
+		done := handler + " asks for a resync every " + period(every)
 		if every == 0 {
 			done = handler + " asks for no resync"
 		}

@@ -149,6 +149,9 @@ func (p *storeScreen) hints() []hint {
 	if p.preview.focus {
 		return []hint{{ActionOpen, "object"}, {ActionBack, "back"}, {ActionDown, "scroll"}, {ActionBiography, "biography"}}
 	}
+	if p.rows.matched == 0 {
+		return []hint{{ActionFilter, "filter"}, {ActionColumns, "columns"}, {ActionFreeze, "freeze"}}
+	}
 	hints := []hint{
 		{ActionOpen, "object"},
 		{ActionBiography, "biography"},

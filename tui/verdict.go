@@ -97,7 +97,7 @@ func judgeClosed(all []inspect.Request, i int) verdict {
 			return o.Outcome == inspect.OutcomeClosed && (o.Lifetime-r.Lifetime).Abs() < r.Lifetime/10+100*time.Millisecond
 		}
 		if n := inARow(all, i, alike); n >= cutAlike {
-			return verdict{"cut at " + life(r.Lifetime) + again(n), "always after " + duration(r.Lifetime) + ", long before the " + duration(r.Timeout) +
+			return verdict{"cut at " + life(r.Lifetime) + again(n), "always after " + duration(r.Lifetime) + ", long before the " + period(r.Timeout) +
 				" asked for: a timeout of the client, or a proxy or balancer on the way", true}
 		}
 	}
@@ -217,7 +217,7 @@ func notGranted(r *inspect.Request) []string {
 		out = append(out, "a streamed list: listed instead")
 	}
 	if r.Verb != inspect.VerbList && r.Timeout > 0 && !r.Ended.IsZero() && r.Outcome == inspect.OutcomeClosed && r.Lifetime < r.Timeout*4/5 {
-		out = append(out, "a timeout of "+duration(r.Timeout)+": it ended after "+duration(r.Lifetime))
+		out = append(out, "a timeout of "+period(r.Timeout)+": it ended after "+duration(r.Lifetime))
 	}
 	if strings.Contains(r.Match, "Exact") && r.Returned != "" && r.Returned != r.ResourceVersion {
 		out = append(out, "exactly rv "+r.ResourceVersion+": it returned "+r.Returned)
