@@ -124,6 +124,35 @@ func TestTheFooterOffersNoDeadKeys(t *testing.T) {
 	}
 }
 
+// TestTheExplorersInitialListIsNotCounted: it passes over what it need not be
+// told of.
+func TestTheExplorersInitialListIsNotCounted(t *testing.T) {
+	f := newFake(30)
+	u := newUser(t, f, 120, 36).press("5").expect("initial list delivered, ")
+	f.bump(func() {
+		for i := range f.snapshot.Listeners {
+			f.snapshot.Listeners[i].Explorer, f.snapshot.Listeners[i].InitialTotal = true, 0
+		}
+	})
+	u.look()
+	if u.expect("initial list delivered"); strings.Contains(u.sees(), "initial list delivered, ") {
+		t.Errorf("it is counted:\n%s", u.sees())
+	}
+}
+
+// TestResyncsToComeDoNotArriveYet.
+func TestResyncsToComeDoNotArriveYet(t *testing.T) {
+	f := newFake(300).with(func(s *inspect.Snapshot) {
+		l := &s.Listeners[2]
+		l.ResyncGranted, l.ResyncSkipped, l.ChangeRate, l.BusyRate, l.Causes.Resync = 30*time.Second, 0, 20, 100, 0
+	})
+	u := newUser(t, f, 120, 36).press("5")
+	u.expect("arriving 20/s, 30/s with the resyncs to come")
+	f.bump(func() { f.snapshot.Listeners[2].Causes.Resync = 300 })
+	u.look()
+	u.expect("arriving 30/s (10/s resyncs)")
+}
+
 func TestPeriodsHaveNoEmptyUnit(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: dash, time.Minute: "1m", 90 * time.Second: "1m30s", time.Hour: "1h", 21 * 24 * time.Hour: "21d", 10 * time.Minute: "10m", 1500 * time.Millisecond: "1.5s",

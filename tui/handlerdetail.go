@@ -60,7 +60,8 @@ func syncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []se
 	initial := segment{parts: []part{lamp(t, l.Synced), {"", " initial list delivered"}}}
 	if !l.Synced {
 		initial.parts = append(initial.parts, part{"", " " + number(l.InitialDelivered) + " of " + number(l.InitialTotal) + " so far"})
-	} else {
+	} else if !l.Explorer {
+		// The explorer's own may have passed over a part of it, which is not counted.
 		initial.parts = append(initial.parts, part{t.muted, ", " + count(l.InitialTotal, "object", "objects")})
 	}
 	return []segment{store, initial}
@@ -179,7 +180,9 @@ func drain(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
 	}
 	if o := l.Outlook(s.Store.Objects); o.Handles > 0 {
 		arriving := "arriving " + rate(o.Arriving) + "/s"
-		if o.Rounds > 0 {
+		if o.Rounds > 0 && l.Causes.Resync == 0 {
+			arriving = "arriving " + rate(o.Arriving-o.Rounds) + "/s, " + rate(o.Arriving) + "/s with the resyncs to come"
+		} else if o.Rounds > 0 {
 			arriving += " (" + rate(o.Rounds) + "/s resyncs)"
 		}
 		pace := part{"", arriving + ", could handle " + rate(o.Handles) + "/s"}

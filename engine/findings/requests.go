@@ -114,10 +114,10 @@ const (
 // expiries are the 410s that belong to the newest one.
 type expiries struct {
 	last, first inspect.Request
-	all         int             // in the window
-	oldest      time.Time       // when the first of all ended
-	sameVersion int             // that asked for the version of the newest one
-	inRow       int             // one after the other, none of which has brought anything
+	all         int       // in the window
+	oldest      time.Time // when the first of all ended
+	sameVersion int       // that asked for the version of the newest one
+	inRow       int       // one after the other, none of which has brought anything
 	recovered   bool
 	list        inspect.Request // that the newest one began from
 	hasList     bool
