@@ -3,6 +3,7 @@ package tui
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,4 +223,26 @@ func TestAWholeListIsNotLookedUp(t *testing.T) {
 		u.press("j")
 	}
 	t.Fatal("no entry stands for many objects")
+}
+
+// TestDeltasWithoutRoomAreCounted: below the queue stand those that fit, the oldest
+// first, and how many there are besides.
+func TestDeltasWithoutRoomAreCounted(t *testing.T) {
+	f := newFake(500).waiting(20)
+	item := &f.queue[0]
+	item.InFlight, item.Position = false, 0
+	item.Deltas = slices.Repeat([]inspect.DeltaInfo{{Type: "Updated", Cause: inspect.CauseWatch, Age: 3100e6, Objects: 1}}, 8)
+	for more := range 90 {
+		item.More = more
+		l := newUser(t, f, 60+more, 30).press("2").line("no. 1")
+		stand, said := strings.Count(l, "U watch 3.1s"), 0
+		if _, after, ok := strings.Cut(l, "+"); ok {
+			if _, err := fmt.Sscanf(after, "%d more", &said); err != nil {
+				t.Errorf("at %d columns the count is cut: %s", 60+more, l)
+			}
+		}
+		if stand+said != 8+more || stand == 0 {
+			t.Errorf("%d deltas stand there and %d more, of %d: %s", stand, said, 8+more, l)
+		}
+	}
 }

@@ -68,19 +68,22 @@ func waitingLines(t *theme, i *inspect.QueueItem, w, h int) []string {
 }
 
 // detail says of each delta of the selected key why it came and how long it has
-// waited.
+// waited, the oldest first, and how many more there are than have room.
 func (p *queueScreen) detail(t *theme) string {
 	row, ok := p.rows.selected()
 	if !ok {
 		return p.blank()
 	}
-	var segments []segment
+	const gap = 3
+	l := newLine(p.w).skip(gutter)
 	if row.InFlight {
-		segments = append(segments, seg(0, t.ok, "in flight"))
+		l.put(t.ok, "in flight")
 	} else {
-		segments = append(segments, seg(0, t.muted, "no. "+number(row.Position+1)))
+		l.put(t.muted, "no. "+number(row.Position+1))
 	}
-	for n, d := range row.Deltas {
+	waiting := len(row.Deltas) + row.More
+	for n := range row.Deltas {
+		d := &row.Deltas[n]
 		letter, st := t.delta(d.Type)
 		text := " " + d.Cause.String() + " " + duration(d.Age)
 		if d.Tombstone {
@@ -89,7 +92,20 @@ func (p *queueScreen) detail(t *theme) string {
 		if d.Objects > 1 {
 			text += " of " + number(d.Objects) + " objects"
 		}
-		segments = append(segments, segment{parts: []part{{st, letter}, {"", text}}, drop: n + 1})
+		need := gap + width(letter+text)
+		if left := waiting - n - 1; left > 0 {
+			need += gap + width(moreText(left))
+		}
+		if need > l.room() {
+			return l.skip(gap).put(t.muted, moreText(waiting-n)).String()
+		}
+		l.skip(gap).put(st, letter).put("", text)
 	}
-	return newLine(p.w).skip(gutter).segments(3, segments...).String()
+	if row.More > 0 {
+		l.skip(gap).put(t.muted, moreText(row.More))
+	}
+	return l.String()
 }
+
+// moreText says that there are n more.
+func moreText(n int) string { return "+" + number(n) + " more" }
