@@ -92,6 +92,7 @@ func (p *columnsScreen) hints() []hint {
 func (p *columnsScreen) lines() []string {
 	t := p.m.theme
 	w := min(columnsWidth, p.w)
+	lines := p.under.lines() // first: it says which columns have no room
 	list := []string{
 		newLine(w).put(t.faint, "│ ").put(t.title, "Columns").String(),
 		newLine(w).put(t.faint, "│").String(),
@@ -110,15 +111,17 @@ func (p *columnsScreen) lines() []string {
 		if c.by != "" && c.by == p.table.order.by {
 			l.put(t.accent, orderMark(p.table.order.desc))
 		}
+		if p.table.noRoom[c.title] {
+			l.to(w-11).put(t.muted, "no room")
+		}
 		if more := p.table.wider[c.title]; more != 0 {
-			l.to(w-6).put(t.muted, signed(more))
+			l.to(w-4).put(t.muted, signed(more))
 		}
 		list = append(list, l.String())
 	}
 	for len(list) < p.h {
 		list = append(list, newLine(w).put(t.faint, "│").String())
 	}
-	lines := p.under.lines()
 	for y := range lines {
 		left := newLine(p.w-w).slice(lines[y], 0)
 		lines[y] = left.String() + list[min(y, len(list)-1)]

@@ -184,7 +184,7 @@ func TestTabsNarrowInSteps(t *testing.T) {
 
 // TestHandlerColumnsGoInOrder narrows the table of handlers.
 func TestHandlerColumnsGoInOrder(t *testing.T) {
-	h := newHandlerTable(&table{}, furthestBehind)
+	h := newHandlerTable(&table{noRoom: map[string]bool{}}, furthestBehind)
 	gone := []string{"ASKED GRANTED SEEN", "CAUSES", "p50", "RATE/s", "p99"}
 	dropped := 0
 	for w := 130; w >= leastWidth; w-- {

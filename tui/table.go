@@ -13,13 +13,15 @@ type table struct {
 	order  order
 	hidden map[string]bool // by title
 	wider  map[string]int  // by title: cells more, or less, than usual
+	// noRoom, by title: those that are wanted and had no room when it was last drawn.
+	noRoom map[string]bool
 }
 
 // table returns what has been chosen of the table of that name; first is its
 // order until the user chooses another.
 func (m *Model) table(name string, first order) *table {
 	if m.tables[name] == nil {
-		m.tables[name] = &table{order: first, hidden: map[string]bool{}, wider: map[string]int{}}
+		m.tables[name] = &table{order: first, hidden: map[string]bool{}, wider: map[string]int{}, noRoom: map[string]bool{}}
 	}
 	return m.tables[name]
 }
@@ -42,6 +44,9 @@ func (b *table) grid(w int, columns []column) grid {
 	}
 	g := newGrid(w, shown...)
 	g.order = b.order
+	for i := range shown {
+		b.noRoom[shown[i].title] = !shown[i].hidden && g.widths[i] == 0
+	}
 	return g
 }
 

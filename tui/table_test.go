@@ -125,6 +125,22 @@ func TestColumnsAreChosenForTheRun(t *testing.T) {
 	}
 }
 
+// TestColumnsWithoutRoomAreMarked: those that are chosen and are not in the table.
+func TestColumnsWithoutRoomAreMarked(t *testing.T) {
+	f := several()
+	u := newUser(t, f, 80, 30)
+	u.press("3", "w").expect("[x] KEY", "[x] WRITER")
+	marked := func(title string) bool { return strings.Contains(u.line("] "+title), "no room") }
+	if marked("KEY") || !marked("WRITER") {
+		t.Errorf("the table has a key and no writer:\n%s", u.sees())
+	}
+	u.press("G", "k", "space")
+	u.send(tea.WindowSizeMsg{Width: 150, Height: 30})
+	if strings.Contains(u.sees(), "no room") {
+		t.Errorf("all have room at 150 columns:\n%s", u.sees())
+	}
+}
+
 func TestGoingToAKey(t *testing.T) {
 	f := newFake(30000)
 	u := newUser(t, f, 100, 24)
