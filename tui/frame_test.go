@@ -87,6 +87,37 @@ func TestOnWideTerminalsTheNewestDeltasAreShown(t *testing.T) {
 	}
 }
 
+// TestKeysJustNowAreWholeBeforeCauses: what came is looked for first.
+func TestKeysJustNowAreWholeBeforeCauses(t *testing.T) {
+	const long = "storefront/web-6bdca355f-qnfn8"
+	f := newFake(300)
+	u := newUser(t, f, 200, 40)
+	u.expect("CAUSE ")
+	f.bump(func() {
+		for i := range f.moments {
+			f.moments[i].Key = long
+		}
+	})
+	u.look()
+	u.expect(long)
+	for _, c := range []struct{ w, longKey, longHandler, key, handler int }{
+		{77, 20, 21, 20, 21}, // with causes
+		{77, 27, 21, 27, 16},
+		{77, 30, 21, 30, 21}, // without
+		{77, 40, 21, 40, 14},
+		{77, 90, 21, 44, 10}, // nothing is left
+		{53, 14, 5, 16, 7},
+	} {
+		p := momentsPane{longestKey: c.longKey, longest: c.longHandler}
+		if key, handler := p.widths(c.w); key != c.key || handler != c.handler {
+			t.Errorf("%+v: keys have %d cells, handlers %d", c, key, handler)
+		}
+	}
+	if l := u.line("JUST NOW"); strings.Contains(l, "CAUSE ") {
+		t.Errorf("there is no room for causes: %s", l)
+	}
+}
+
 func TestAServerOutOfReachIsNoGoodNews(t *testing.T) {
 	for _, w := range []int{80, 120} {
 		u := newUser(t, newFake(30).with(lonely).with(disconnected), w, 30)

@@ -19,8 +19,9 @@ type momentsPane struct {
 	focus bool
 	// last: the user has gone to the oldest ones.
 	last bool
-	// longest is the width of the longest handler's name that was in sight.
-	longest int
+	// longest and longestKey are the widths of the longest name of a handler and of
+	// the longest key that were in sight.
+	longest, longestKey int
 }
 
 // momentsReach is how many of the newest deltas can be reached.
@@ -79,6 +80,7 @@ func (p *momentsPane) refresh(f *frame) {
 	}
 	own := explorerName(&f.snapshot.value)
 	for i := range all[:min(len(all), p.rows.height)] {
+		p.longestKey = max(p.longestKey, width(clean(all[i].Key)))
 		for _, d := range all[i].Deliveries {
 			if d.Handler != own {
 				p.longest = max(p.longest, width(clean(d.Handler)))
@@ -125,11 +127,24 @@ func explorerName(s *inspect.Snapshot) string {
 	return ""
 }
 
+// widths shares out w cells between the keys and the handlers: the cause goes where
+// keys would be cut, then handlers are.
+func (p *momentsPane) widths(w int) (key, handler int) {
+	const leastKey, leastHandler, shortHandler, cause = 16, 10, 16, 9 + columnGap
+	w -= gutter + 1 + 6 + 6 + 4*columnGap // type, waited, took
+	key = max(min(p.longestKey, w-leastHandler), leastKey)
+	handler = max(p.longest, 7)
+	if key+min(handler, shortHandler)+cause <= w {
+		w -= cause
+	}
+	return key, min(handler, max(w-key, leastHandler))
+}
+
 func (p *momentsPane) lines(t *theme, s *inspect.Snapshot, w, h int) []string {
 	own := explorerName(s)
-	handler := min(max(p.longest, 7), 16)
+	key, handler := p.widths(w - border - 1)
 	g := newGrid(w-border,
-		flexible("JUST NOW", 16, 60),
+		flexible("JUST NOW", key, max(key, 60)),
 		fixedLeft("", 1, 0),
 		fixedLeft("CAUSE", 9, 2),
 		fixed("WAITED", 6, 0),
