@@ -189,8 +189,15 @@ func TestTheNameOfTheSlowestHandlerIsWhole(t *testing.T) {
 
 // TestASparklineSaysItsScale.
 func TestASparklineSaysItsScale(t *testing.T) {
-	u := newUser(t, newFake(30), 120, 36)
+	f := newFake(30)
+	u := newUser(t, f, 120, 36)
 	u.press("1").expect("max 1,204 ")
+	f.bump(func() { f.snapshot.Reflector.EventRate = 2000 })
+	u.look() // in the same second
+	u.expect("2,000 ev/s", "max 2,000 ")
+	f.bump(func() { f.snapshot.Reflector.EventRate = 7 })
+	u.look()
+	u.expect("max 2,000 ")
 }
 
 // TestWhatIsNotPossibleIsSaidOnce: not its kind again at the end of the sentence.

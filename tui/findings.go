@@ -88,7 +88,7 @@ func (p *findingsScreen) listWidth() int {
 	if panes(p.w) == 1 {
 		return p.w
 	}
-	return min(p.w/2, widestList)
+	return min(max(p.w*11/20, 61), widestList)
 }
 
 func (p *findingsScreen) lines() []string {

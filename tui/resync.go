@@ -12,7 +12,7 @@ import (
 )
 
 // resyncScreen shows when the cache is played back to which handler, and what
-// that costs it: beside the rows from 100 columns on, else below them. From 160 on
+// that costs it: beside the rows from 118 columns on, else below them. From 160 on
 // the rounds that were and that will be have the place beside them.
 //
 //	how often the informer checks, the next round, the last one
@@ -116,7 +116,11 @@ func (p *resyncScreen) tableWidth() int {
 	case 1:
 		return p.w
 	case 2:
-		return p.w - min(max(p.w*2/5, 44), 70)
+		const least = 76 // with all columns that one pane has at 80
+		if beside := min(max(p.w/3, 42), 70); p.w-beside >= least {
+			return p.w - beside
+		}
+		return p.w
 	}
 	return p.left()
 }

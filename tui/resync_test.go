@@ -50,6 +50,20 @@ func TestTheResyncHeadSaysWhenAndHowMuch(t *testing.T) {
 	}
 }
 
+// TestAWiderScreenShowsNoFewerColumns than a narrow one.
+func TestAWiderScreenShowsNoFewerColumns(t *testing.T) {
+	for _, w := range []int{80, 100, 117, 118, 120, 159, 160, 200} {
+		u := newUser(t, newFake(20).with(resynced), w, 30).press("6")
+		if l := u.line("GRANTED"); !strings.Contains(l, "SEEN") {
+			t.Errorf("at %d columns: %s", w, l)
+		}
+		p := newUser(t, newFake(20), w, 30).m.screens[screenFindings].(*findingsScreen)
+		if l := p.list(newTheme(true), p.listWidth())[0]; !strings.Contains(l, "OVER") {
+			t.Errorf("at %d columns: %s", w, l)
+		}
+	}
+}
+
 // TestResyncColumnsGoInOrder narrows the table.
 func TestResyncColumnsGoInOrder(t *testing.T) {
 	p := newUser(t, newFake(5).with(resynced), 120, 30).m.screens[screenResync].(*resyncScreen)

@@ -81,10 +81,11 @@ type history struct {
 	pending series
 }
 
-// sample takes the values of a frame, if a second has passed since the last.
+// sample takes the values of a frame. Of those in the same second the largest
+// stays: what a screen writes out is never above the line beside it.
 func (h *history) sample(f *frame) {
 	second := f.at.Unix()
-	if second <= h.second {
+	if second < h.second {
 		return
 	}
 	passed := samples
@@ -107,7 +108,9 @@ func (h *history) sample(f *frame) {
 		{&h.objects, float64(s.Store.Objects)},
 		{&h.pending, float64(pending)},
 	} {
-		c.series.shift(passed)
+		if c.series.shift(passed); passed == 0 {
+			c.value = max(c.value, c.series.values[samples-1])
+		}
 		c.series.set(c.value)
 	}
 }
