@@ -118,6 +118,23 @@ func TestKeysJustNowAreWholeBeforeCauses(t *testing.T) {
 	}
 }
 
+// TestACallThatLastsIsTheSlowest: it has taken nothing yet, and is the one to look
+// at all the same.
+func TestACallThatLastsIsTheSlowest(t *testing.T) {
+	const key = "ns-9/called"
+	f := newFake(300)
+	m := &f.moments[0]
+	m.Key = key
+	m.Deliveries = []inspect.Delivery{
+		{Handler: "deployment-controller", Began: epoch.Add(-time.Minute), Took: time.Millisecond},
+		{Handler: "audit", Began: epoch.Add(-3 * time.Second), Calling: true},
+	}
+	u := newUser(t, f, 200, 40)
+	if l := u.line(key); !strings.Contains(l, "audit") || !strings.Contains(l, "▶3.0s") {
+		t.Errorf("who is in the call is not said: %s", l)
+	}
+}
+
 func TestAServerOutOfReachIsNoGoodNews(t *testing.T) {
 	for _, w := range []int{80, 120} {
 		u := newUser(t, newFake(30).with(lonely).with(disconnected), w, 30)

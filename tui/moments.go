@@ -158,7 +158,7 @@ func (p *momentsPane) lines(t *theme, s *inspect.Snapshot, w, h int) []string {
 		if d := m.Popped.Sub(m.Enqueued); !m.Enqueued.IsZero() && !m.Popped.IsZero() {
 			waited = cell{s: duration(d)}
 		}
-		name, took := slowestDelivery(t, m.Deliveries, own)
+		name, took := slowestDelivery(t, s.At, m.Deliveries, own)
 		return g.row(t, chosen(selected && p.focus, true), part{}, cell{s: m.Key}, cell{st: st, s: letter}, cell{st: t.muted, s: shortCause(m.Cause)}, waited, name, took)
 	})...)
 	switch {
@@ -184,8 +184,8 @@ func deltaType(told string) string {
 }
 
 // slowestDelivery names the handler that took longest, or one that has not been
-// told yet; own is the explorer's, which does not count.
-func slowestDelivery(t *theme, deliveries []inspect.Delivery, own string) (name, took cell) {
+// told yet; a call that has not returned takes as long as it has lasted, marked; own is the explorer's, which does not count.
+func slowestDelivery(t *theme, at time.Time, deliveries []inspect.Delivery, own string) (name, took cell) {
 	none := cell{st: t.faint, s: dash}
 	name, took = none, none
 	most := time.Duration(-1)
@@ -194,6 +194,11 @@ func slowestDelivery(t *theme, deliveries []inspect.Delivery, own string) (name,
 		case d.Handler == own, d.Merged:
 		case d.Pending:
 			return cell{s: d.Handler}, cell{st: t.warn, s: "waits"}
+		case d.Calling:
+			if so := max(at.Sub(d.Began), 0); so > most {
+				most = so
+				name, took = cell{s: d.Handler}, cell{st: t.ok, s: "▶" + duration(so)}
+			}
 		case d.Took > most:
 			most = d.Took
 			name, took = cell{st: t.muted, s: d.Handler}, cell{s: duration(d.Took)}
