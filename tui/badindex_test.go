@@ -23,7 +23,7 @@ func TestAnIndexThatFailsSaysWhy(t *testing.T) {
 
 	f.bump(func() { f.snapshot.Indices[0].Errors = 3 })
 	u.look()
-	u.expect("fails on 3 of 184 objects, and gives the")
+	u.expect("fails on 3 of 184 objects, and gives")
 	f.bump(func() { f.snapshot.Indices[0].Errors = 0 })
 	u.look()
 	u.expect("gives no object a value")

@@ -73,14 +73,16 @@ func (p *indicesScreen) clickTitle(level, x, w int) {
 // parts it from the one before.
 func (p *indicesScreen) rectOf(level int) (x, w int) {
 	from, to := p.shown()
-	first, second := p.w*3/12, p.w*4/12
+	const whole = 63 // all but the largest bucket and p99, of which the detail below tells
+	first, second := max(p.w/4, min(whole, p.w*8/25)), p.w*11/40
+	half := max(p.w/2, min(whole, p.w*11/20))
 	switch {
 	case to-from == 1:
 		return 0, p.w
 	case to-from == 2 && level == from:
-		return 0, p.w / 2
+		return 0, half
 	case to-from == 2:
-		x, w = p.w/2, p.w-p.w/2
+		x, w = half, p.w-half
 	case level == levelIndices:
 		return 0, first
 	case level == levelBuckets:

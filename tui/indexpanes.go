@@ -54,10 +54,10 @@ func compareIndices(a, b *inspect.IndexVitals, by string) int {
 func indexColumns() []column {
 	return []column{
 		flexible("INDEX", 14, 40).sorted(byName, upwards),
-		fixed("BUCKETS", 8, 0).sorted(byBuckets, downwards),
+		fixed("BUCKETS", 7, 0).sorted(byBuckets, downwards),
 		fixed("ENTRIES", 9, 0).sorted(byEntries, downwards),
 		fixedLeft("LARGEST", 28, 4).sorted(byLargest, downwards),
-		fixed("EMPTY", 7, 2).sorted(byEmpty, downwards),
+		fixed("EMPTY", 6, 2).sorted(byEmpty, downwards),
 		fixed("NO VALUE", 8, 3).sorted(byMissing, downwards),
 		fixed("p99", 5, 5).sorted(byCost, downwards),
 		fixed("ERRORS", 6, 1).sorted(byErrors, downwards),

@@ -105,3 +105,13 @@ func TestALevelThatStandsAloneIsNamedOnce(t *testing.T) {
 	u = newUser(t, newFake(300), 80, 18)
 	u.press("4", "enter").expect("Indices › app")
 }
+
+// TestAWiderScreenShowsNoFewerCountsOfAnIndex than a narrow one.
+func TestAWiderScreenShowsNoFewerCountsOfAnIndex(t *testing.T) {
+	for _, w := range []int{80, 120, 200} {
+		u := newUser(t, newFake(20), w, 30).press("4")
+		if l := u.line("ENTRIES"); !strings.Contains(l, "EMPTY") || !strings.Contains(l, "NO VALUE") || !strings.Contains(l, "ERRORS") {
+			t.Errorf("at %d columns: %s", w, l)
+		}
+	}
+}
