@@ -21,6 +21,7 @@ type biographyPage struct {
 	since  time.Time
 	// forgotten counts older events that were let go of.
 	forgotten uint64
+	handled   bool // there are handlers beside the explorer's own
 	text      string // the filter
 	needle    needle // what it looks for
 	waits     waits  // what has not happened yet
@@ -200,7 +201,7 @@ func (b *biographyPage) lines(t *theme, at time.Time, w, h int) []string {
 	})...)
 	if row, ok := b.rows.selected(); ok {
 		lines = append(lines, newLine(w).String())
-		lines = append(lines, eventDetail(t, at, &row, w, below-1)...)
+		lines = append(lines, eventDetail(t, at, &row, b.handled, w, below-1)...)
 	}
 	return lines
 }
@@ -291,7 +292,7 @@ func eventCell(t *theme, r *biographyRow) cell {
 }
 
 // eventDetail says everything about one event in at most h lines.
-func eventDetail(t *theme, at time.Time, r *biographyRow, w, h int) []string {
+func eventDetail(t *theme, at time.Time, r *biographyRow, handled bool, w, h int) []string {
 	const label = 9
 	row := func(name string, segments ...segment) string {
 		return newLine(w).skip(gutter).left(t.muted, name, label).segments(3, segments...).String()
@@ -343,11 +344,12 @@ func eventDetail(t *theme, at time.Time, r *biographyRow, w, h int) []string {
 	if len(queue) > 0 {
 		lines = append(lines, row("queue", queue...))
 	}
-	return append(lines, deliveryLines(t, at, r, w, h-len(lines), label)...)
+	return append(lines, deliveryLines(t, at, r, handled, w, h-len(lines), label)...)
 }
 
-// deliveryLines says when each handler got an event and how long it took.
-func deliveryLines(t *theme, at time.Time, r *biographyRow, w, h, label int) []string {
+// deliveryLines says when each handler got an event and how long it took; handled
+// says whether there are any.
+func deliveryLines(t *theme, at time.Time, r *biographyRow, handled bool, w, h, label int) []string {
 	var segments []segment
 	for i := range r.Deliveries {
 		d := &r.Deliveries[i]
@@ -373,7 +375,7 @@ func deliveryLines(t *theme, at time.Time, r *biographyRow, w, h, label int) []s
 		}
 		segments = append(segments, segment{parts: []part{{"", d.Handler}, {t.muted, after + ", took " + duration(d.Took)}}})
 	}
-	if len(segments) == 0 && r.Type != "" {
+	if len(segments) == 0 && r.Type != "" && handled {
 		segments = []segment{seg(0, t.faint, "not recorded: nobody looked then, or too much has happened since")}
 	}
 	if len(segments) == 0 || h <= 0 {

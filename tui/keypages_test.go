@@ -381,3 +381,15 @@ func TestTheWriterIsNamedInFull(t *testing.T) {
 		newUser(t, f, w, 24).press("3", "d").expect("by " + writer)
 	}
 }
+
+// TestWhoWasToldIsMissedOnlyWhereSomebodyCouldBe: with no handler but the
+// explorer's own there is nothing to record.
+func TestWhoWasToldIsMissedOnlyWhereSomebodyCouldBe(t *testing.T) {
+	row := &biographyRow{KeyEvent: inspect.KeyEvent{Type: "added", Cause: inspect.CauseInitial}}
+	for handled, want := range map[bool]bool{true: true, false: false} {
+		lines := deliveryLines(newTheme(true), time.Time{}, row, handled, 100, 5, 8)
+		if got := strings.Contains(ansi.Strip(strings.Join(lines, "\n")), "not recorded"); got != want {
+			t.Errorf("handlers: %v, it says so: %v", handled, got)
+		}
+	}
+}

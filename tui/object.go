@@ -2,6 +2,7 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+	"slices"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
@@ -136,6 +137,7 @@ func (p *objectScreen) refresh(f *frame) {
 		p.layout()
 	}
 	if q := f.request.biography; q.on && q.query.UID == p.uid && (p.uid != "" || q.query.Key == p.key) {
+		p.biography.handled = slices.ContainsFunc(f.snapshot.value.Listeners, func(l inspect.ListenerVitals) bool { return !l.Explorer })
 		p.takeBiography(f.biography)
 		p.diff.know(p.biography.events)
 	}
