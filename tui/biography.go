@@ -21,7 +21,7 @@ type biographyPage struct {
 	since  time.Time
 	// forgotten counts older events that were let go of.
 	forgotten uint64
-	handled   bool // there are handlers beside the explorer's own
+	handled   bool   // there are handlers beside the explorer's own
 	text      string // the filter
 	needle    needle // what it looks for
 	waits     waits  // what has not happened yet

@@ -1,8 +1,9 @@
 package tui
 
 import (
-	tea "charm.land/bubbletea/v2"
 	"slices"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
