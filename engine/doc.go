@@ -92,6 +92,37 @@
 //	watch error handlers get a Reflector     client-go's has no exported state
 //	that never ran                           besides its resource version
 //
+// Inside the stages, which are used by themselves too:
+//
+//	what                                     why
+//	queue: process, transforms and Replace   a slow one delays nobody else; so a
+//	run without the lock                     transform sees deletions, too, that
+//	                                         turn out to be of nothing
+//	queue: several deltas at once            one lock and one wake-up for a burst
+//	queue: bookmarks pass through a          client-go's ignores them, and the
+//	DeltaFIFO                                store's version stands still
+//	queue: HasSynced answers before the      there the answer waits for the lock
+//	last one is applied
+//	queue: a list may say of a key that it   a bad object in a relist would bury
+//	stays as it is                           the one that the store has
+//	queue: Resync takes the store's keys     no key is made twice
+//	reflector: a request that the stop       it is no error, and Run waits for it
+//	cancelled; a stop ends every wait        instead of leaving it behind
+//	reflector: a watch of a stream that      client-go leaves it open, and nobody
+//	can't be stored is stopped               reads it
+//	store: index functions are called        one that reads the store deadlocks
+//	without a lock, their panics are errors  there; readers go on meanwhile
+//	store: old index values and versions     who writes to a cached object can't
+//	are remembered                           corrupt an index or hide an update
+//	store: GetIndexers hands out a copy      client-go's map races with AddIndexers
+//	store: nil objects and unknown           client-go stores nil, and reports
+//	transactions are refused                 success for what it ignores
+//	store: a tombstone's key is its own      client-go leaves it to the function
+//	processor: Publish before Run does not   the log keeps what is for listeners
+//	wait                                     that have not started
+//	processor: a handler that ends its       client-go queues for it for ever
+//	goroutine is removed
+//
 // What concerns index functions, the resync timer, watches, streams, what is set
 // aside or left out and what is tried again has an option in Hardening;
 // Options.Strict takes it all back. The others hold always: a stopped watch is read
