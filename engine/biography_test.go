@@ -340,6 +340,12 @@ func TestABiographyTellsWhoGotTheFirstList(t *testing.T) {
 		if last := events[len(events)-1]; last.Cause != inspect.CauseResync || len(last.Deliveries) != 1 || last.Deliveries[0].Took != 10*time.Second {
 			t.Errorf("of the resync it tells %+v", last)
 		}
+		// The next round is another delivery, not the one that was asked for.
+		time.Sleep(time.Minute)
+		events = biography("ns/a")
+		if last := events[len(events)-1]; last.Times != 2 || len(last.Deliveries) != 1 || last.Deliveries[0].Began.Before(last.At) {
+			t.Errorf("of the second resync it tells %+v", last)
+		}
 		// The listeners forget; what was asked for stays.
 		i.processor.RecordDeliveries(false)
 		if d := biography("ns/a")[0].Deliveries; len(d) != 1 || d[0].Took != 10*time.Second {

@@ -115,6 +115,9 @@ func (j *Journal) repeatLockedAs(e *entry, cause inspect.Cause, times uint16, at
 		if r := &h.records[i]; r.cause == cause && r.rv == version {
 			r.at = j.nanos(at)
 			r.times += uint32(times)
+			// Who got the one before says nothing of this one.
+			j.histories.charge(h, -int64(len(r.deliveries)*deliveryBytes))
+			r.seq, r.deliveries = 0, nil
 			return
 		}
 	}
