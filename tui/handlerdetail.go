@@ -192,7 +192,7 @@ func drain(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []segment {
 			say(1, pace, part{t.warn, ": at this rate never"})
 		case l.Behind >= noticeable && ever:
 			say(1, pace, part{"", ": caught up in " + duration(in)})
-		case l.Behind >= noticeable && l.Synced:
+		case l.Behind >= noticeable:
 			say(1, pace, part{"", ": it can do no more"})
 		default:
 			say(1, pace)

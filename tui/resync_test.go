@@ -159,3 +159,18 @@ func TestWhatIsSaidOfAHandlersRoundsIsWhole(t *testing.T) {
 		u.expect("asks for none", "rounds of all others", "50,000", "notifications", "so far")
 	}
 }
+
+// TestTheOutlookDoesNotWaitForTheInitialList: what will never be worked off is
+// said while a handler is still being given it, and who will catch up, when.
+func TestTheOutlookDoesNotWaitForTheInitialList(t *testing.T) {
+	for want, arriving := range map[string]float64{"at this rate never": 14, "caught up in": 1, "it can do no more": 6.1} {
+		f := newFake(30).with(func(s *inspect.Snapshot) {
+			l := &s.Listeners[2]
+			l.Synced, l.InitialDelivered, l.InitialTotal = false, 100, 183
+			l.Pending, l.Behind, l.Drain = 300, 20*time.Second, 50*time.Second
+			l.BusyRate, l.ChangeRate, l.ResyncGranted = 6.2, arriving, 0
+		})
+		u := newUser(t, f, 120, 36)
+		u.press("5", "g", "j", "j").expect("could handle 6.2/s: " + want)
+	}
+}

@@ -33,12 +33,12 @@ const stuckAfter = 5 * time.Second
 // stuck says whether a handler has not returned for long.
 func stuck(l *inspect.ListenerVitals) bool { return l.InHandler >= stuckAfter }
 
-// losing says whether more arrives for a handler than it can work off. It is not
-// asked of one that is still being given the initial list, which comes all at
-// once and never again.
+// losing says whether more arrives for a handler than it can work off. The
+// initial list, which comes all at once and never again, is none of it: whoever
+// can't keep up beside it won't once it is delivered.
 func losing(l *inspect.ListenerVitals, objects int) bool {
 	o := l.Outlook(objects)
-	return l.Synced && l.Behind >= noticeable && o.Loses()
+	return l.Behind >= noticeable && o.Loses()
 }
 
 // resyncTooDear says whether a handler can't finish a resync round before the
