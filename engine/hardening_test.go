@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func refuseBad(way string) cache.TransformFunc {
 
 func TestABadObjectOfAListIsSetAside(t *testing.T) {
 	for _, way := range []string{"error", "nothing", "panic"} {
-		for name, hardening := range map[string]Hardening{"hardened": {}, "refused": {RefuseBadObjects: true}} {
+		for name, hardening := range map[string]Hardening{"hardened": {}, "refused": {DisableQuarantine: true}} {
 			if name == "refused" && way != "error" {
 				continue // client-go enqueues nil, and lets panics through
 			}
@@ -49,7 +50,7 @@ func TestABadObjectOfAListIsSetAside(t *testing.T) {
 					}
 				}, func(t *testing.T, i *Informer) {
 					got := snapshot(t, i)
-					if hardening.RefuseBadObjects {
+					if hardening.DisableQuarantine {
 						if got.Informer.Synced || got.Handle.Quarantined != 0 || !strings.Contains(got.Reflector.Error, "cannot strip it") {
 							t.Errorf("synced %v, error %q, want the list refused", got.Informer.Synced, got.Reflector.Error)
 						}
@@ -189,15 +190,31 @@ func (streaming) IsWatchListSemanticsUnSupported() bool { return false }
 
 func TestStrictRulesOutEverythingElse(t *testing.T) {
 	o := Options{Strict: true, HandlerPanic: Contain, Hardening: Hardening{SplitIdentity: true, SkipBusyResync: true}}.strictly()
-	if o.Queue != InOrder || o.HandlerPanic != Crash || o.Hardening.SplitIdentity || o.Hardening.SkipBusyResync || !o.Hardening.RefuseBadObjects {
+	if o.Queue != InOrder || o.HandlerPanic != Crash {
 		t.Errorf("strict options are %+v", o)
+	}
+	hardening := reflect.ValueOf(o.Hardening)
+	for n := range hardening.NumField() {
+		name, field := hardening.Type().Field(n).Name, hardening.Field(n)
+		switch {
+		case strings.HasPrefix(name, "Disable"):
+			if !field.Bool() {
+				t.Errorf("strict options don't %s", name)
+			}
+		case slices.Contains([]string{"WatchSpacing", "EndMarkerDeadline", "WatchGrace", "Retries"}, name):
+			if field.Int() >= 0 {
+				t.Errorf("strict options have %s %v", name, field.Interface())
+			}
+		case !field.IsZero(): // on demand
+			t.Errorf("strict options have %s %v", name, field.Interface())
+		}
 	}
 	i := New(&script{lists: []string{"10:"}}, &corev1.Pod{}, Options{Strict: true})
 	if !i.begin() {
 		t.Fatal("it does not begin")
 	}
 	r := i.reflectorOptions()
-	if r.WatchSpacing != 0 || r.EndMarkerDeadline != 0 || r.WatchGrace != 0 || r.SteadyResync {
+	if r.WatchSpacing != 0 || r.EndMarkerDeadline != 0 || r.WatchGrace != 0 || r.SteadyResync || r.CheckLists {
 		t.Errorf("a strict reflector is hardened: %+v", r)
 	}
 }

@@ -279,7 +279,7 @@ func (i *Informer) reflectorOptions() reflector.Options {
 		WatchSpacing:      orDefault(h.WatchSpacing, time.Second),
 		EndMarkerDeadline: orDefault(h.EndMarkerDeadline, 30*time.Second),
 		WatchGrace:        orDefault(h.WatchGrace, time.Minute),
-		SteadyResync:      !h.RestartResync,
+		SteadyResync:      !h.DisableSteadyResync,
 		CheckLists:        !i.options.stock(),
 	}
 }

@@ -302,7 +302,7 @@ func TestAnObjectOfAnotherTypeIsLeftOutOfAList(t *testing.T) {
 	for refuse, want := range map[bool][]string{false: {"ns/a"}, true: {"n", "ns/a"}} { // as client-go
 		eachQueue(t, func(t *testing.T, queue Queue) {
 			synctest.Test(t, func(t *testing.T) {
-				i := New(oddLister{[]runtime.Object{node, pod("a")}}, &corev1.Pod{}, Options{Queue: queue, Hardening: Hardening{RefuseBadObjects: refuse}})
+				i := New(oddLister{[]runtime.Object{node, pod("a")}}, &corev1.Pod{}, Options{Queue: queue, Hardening: Hardening{DisableQuarantine: refuse}})
 				stop := run(i)
 				synctest.Wait()
 				got := snapshot(t, i).Reflector

@@ -104,9 +104,13 @@ type Compiler interface {
 	Predicate(text string) (func(obj, old any) (bool, error), error)
 }
 
-// Hardening makes up for what client-go's reflector leaves open. A field's zero
-// value is its default, a negative value switches it off.
+// Hardening is what the informer does beyond client-go. The zero value is the
+// default: everything that leaves alone what handlers are told. A part of it is
+// switched off by a negative number, or by its Disable field; what changes what
+// handlers are told is switched on. Options.Strict switches all of it off.
 type Hardening struct {
+	// Against bad connections and servers.
+
 	// WatchSpacing is the shortest time between two watches when the first
 	// closed young. Unlike client-go, which opens the next one at once, tens of
 	// thousands of times a second if need be. Default 1s.
@@ -119,27 +123,31 @@ type Hardening struct {
 	// taken for dead. Unlike client-go, which trusts the server to end it.
 	// Default 1m.
 	WatchGrace time.Duration
-	// RefuseBadObjects lets an object whose key function or transform fails have
+	// DisableSteadyResync lets the resync timer begin anew with every connection,
+	// as client-go does, so that a flaky one never gets there. By default the
+	// timer survives reconnects.
+	DisableSteadyResync bool
+
+	// Against bad objects and functions.
+
+	// DisableQuarantine lets an object whose key function or transform fails have
 	// its way, as in client-go: a list with one is refused as a whole, and one
 	// that comes by a watch is lost with a log line. By default it is set aside,
 	// see Snapshot's Quarantine, and what is known of it stays; and an object of
 	// another type is left out of a list.
-	RefuseBadObjects bool
+	DisableQuarantine bool
 	// Retries is how often a delta is tried again that could not be applied, because
 	// its object panicked when it was asked for its resource version: at once, and
 	// not if something newer waits for the key. Then it is set aside. Unlike
 	// client-go, where that ends the process or, if the program survives it, loses
 	// what else was popped with it. Default 3.
 	Retries int
-	// IndexFailuresCrash lets an index function that fails or panics end the
+	// DisableIndexContainment lets an index function that fails or panics end the
 	// process, as in client-go. By default the object is stored and that index
-	// leaves it out. Indices made from expressions never crash.
-	IndexFailuresCrash bool
-	// RestartResync lets the resync timer begin anew with every connection, as
-	// client-go does, so that a flaky one never gets there. Default false.
-	RestartResync bool
+	// leaves it out. Indices made from expressions never end the process.
+	DisableIndexContainment bool
 
-	// What follows changes what handlers are told, so it is off by default.
+	// On demand, because it changes what handlers are told.
 
 	// SkipBusyResync leaves a handler out of a resync round while it has not been
 	// given all of its last one, so that a resync cannot outrun it.
@@ -165,7 +173,7 @@ func (o Options) strictly() Options {
 		o.HandlerPanic = Crash
 		o.Hardening = Hardening{
 			WatchSpacing: -1, EndMarkerDeadline: -1, WatchGrace: -1,
-			RefuseBadObjects: true, RestartResync: true, Retries: -1, IndexFailuresCrash: true,
+			DisableSteadyResync: true, DisableQuarantine: true, Retries: -1, DisableIndexContainment: true,
 		}
 	}
 	return o
@@ -173,7 +181,7 @@ func (o Options) strictly() Options {
 
 // stock says that key functions and transforms have their way with what comes, as
 // in client-go.
-func (o Options) stock() bool { return o.Strict || o.Hardening.RefuseBadObjects }
+func (o Options) stock() bool { return o.Strict || o.Hardening.DisableQuarantine }
 
 // retries is how often a delta is tried again.
 func (o Options) retries() int {
@@ -188,7 +196,7 @@ func (o Options) retries() int {
 
 // storeOptions says what becomes of an index function that fails.
 func (o Options) storeOptions() store.Options {
-	if o.Hardening.IndexFailuresCrash {
+	if o.Hardening.DisableIndexContainment {
 		return store.Options{IndexFailure: store.Crash}
 	}
 	return store.Options{}

@@ -320,7 +320,7 @@ func sameCaches(ours, theirs cache.Indexer) error {
 }
 
 // unhardened switches off what the informer does beyond client-go.
-var unhardened = Hardening{WatchSpacing: -1, EndMarkerDeadline: -1, WatchGrace: -1, RestartResync: true}
+var unhardened = Hardening{WatchSpacing: -1, EndMarkerDeadline: -1, WatchGrace: -1, DisableSteadyResync: true}
 
 // check is what one run of the oracle is about.
 type check struct {
@@ -410,7 +410,7 @@ func TestAStrictInformerIsClientGos(t *testing.T) {
 // it, so each is compared with its like.
 func TestATransformThatFailsCostsWhatItCostsWithClientGo(t *testing.T) {
 	stock := unhardened
-	stock.RefuseBadObjects = true
+	stock.DisableQuarantine = true
 	for _, queue := range []Queue{DeltaFIFO, InOrder} {
 		t.Run(queue.String(), func(t *testing.T) {
 			featuretesting.SetFeatureDuringTest(t, clientfeatures.InOrderInformers, queue == InOrder)
