@@ -81,6 +81,9 @@ func receivingList(s *inspect.Snapshot) {
 	s.Informer.Synced, s.Store.Objects = false, 0
 	s.Reflector = inspect.ReflectorVitals{Phase: inspect.PhaseListing, Since: epoch.Add(-2 * time.Second), Received: 15000, Expected: 48211}
 	s.Listeners[2].Synced, s.Listeners[2].InitialDelivered, s.Listeners[2].InitialTotal = false, 1200, 15000
+	for i := range s.Listeners {
+		s.Listeners[i].ChangeRate = 0 // nothing has changed yet
+	}
 }
 
 func lonely(s *inspect.Snapshot) { s.Listeners = s.Listeners[:1] }
