@@ -64,82 +64,123 @@
 //
 // # Deviations from client-go v0.37.2
 //
-//	what                                     why
-//	an index function that fails or panics   client-go ends the process; here the
-//	                                         object stays out of that index, and
-//	                                         the failure is counted and shown
-//	the resync timer survives reconnects     on a flaky connection client-go's
-//	                                         never fires
-//	watches that close young are spaced      client-go opens the next at once, in
-//	                                         a loop without a brake
-//	an initial stream without end marker     client-go waits for ever
-//	is given up for a LIST
-//	watches that outlive their timeout       client-go trusts the server to end
-//	are cut                                  them
-//	a stopped watch is read to its end       client-go leaves it, and whoever
-//	                                         has an event for it waits for ever
-//	the queue's lock is never held while     client-go holds it when 2,000 deltas
-//	a batch is handled                       wait; here the reflector is held back
-//	                                         instead, and the screen says so
-//	an object without a key, or whose        client-go loses it with a log line, or
-//	transform fails, is set aside            refuses the whole list with it
-//	an object of another type is left out    client-go does so with a watch's only,
-//	of a list                                and handlers panic
-//	a delta that cannot be applied, because  client-go ends the process, or loses
-//	its object panics, is tried again,       the rest of its batch
-//	then set aside
-//	a nil handler is refused                 client-go panics at the first event
-//	watch error handlers get a Reflector     client-go's has no exported state
-//	that never ran                           besides its resource version
+// Each has a name, with which the comments end that begin "Unlike client-go,".
+// What has an option in Hardening, and is taken back by Options.Strict:
 //
-// Inside the stages, which are used by themselves too:
-//
-//	what                                     why
-//	queue: process, transforms and Replace   a slow one delays nobody else; so a
-//	run without the lock                     transform sees deletions, too, that
-//	                                         turn out to be of nothing
-//	queue: several deltas at once            one lock and one wake-up for a burst
-//	queue: bookmarks pass through a          client-go's ignores them, and the
-//	DeltaFIFO                                store's version stands still
-//	queue: HasSynced answers before the      there the answer waits for the lock
-//	last one is applied
-//	queue: a list may say of a key that it   a bad object in a relist would bury
-//	stays as it is                           the one that the store has
-//	queue: Resync takes the store's keys     no key is made twice
-//	reflector: a request that the stop       it is no error, and Run waits for it
-//	cancelled; a stop ends every wait        instead of leaving it behind
-//	reflector: a watch of a stream that      client-go leaves it open, and nobody
-//	can't be stored is stopped               reads it
-//	store: index functions are called        one that reads the store deadlocks
-//	without a lock, their panics are errors  there; readers go on meanwhile
-//	store: old index values and versions     who writes to a cached object can't
-//	are remembered                           corrupt an index or hide an update
-//	store: GetIndexers hands out a copy      client-go's map races with AddIndexers
-//	store: nil objects and unknown           client-go stores nil, and reports
-//	transactions are refused                 success for what it ignores
-//	store: a tombstone's key is its own      client-go leaves it to the function
-//	processor: Publish before Run does not   the log keeps what is for listeners
-//	wait                                     that have not started
-//	processor: a handler that ends its       client-go queues for it for ever
-//	goroutine is removed
-//
-// What concerns index functions, the resync timer, watches, streams, what is set
-// aside or left out and what is tried again has an option in Hardening;
-// Options.Strict takes it all back. The others hold always: a stopped watch is read
-// to its end, the queue's lock is not held, a nil handler is refused, and watch
-// error handlers get a Reflector that never ran.
+//	[spacing]         watches that close young are      client-go opens the next at once,
+//	                  spaced                            in a loop without a brake
+//	[end marker]      an initial stream without one is  client-go waits for ever
+//	                  given up for a LIST
+//	[grace]           watches that outlive their        client-go trusts the server to end
+//	                  timeout are cut                   them
+//	[steady resync]   the resync timer survives         on a flaky connection client-go's
+//	                  reconnects                        never fires
+//	[quarantine]      an object without a key, or       client-go loses it with a log
+//	                  whose transform fails, is set     line, or refuses the whole list
+//	                  aside                             with it
+//	[keep]            a list may say of a key that it   a bad object in a relist would
+//	                  stays as it is                    bury the one that the store has
+//	[foreign types]   an object of another type is      client-go does so with a watch's
+//	                  left out of a list                only, and handlers panic
+//	[retry]           a delta that cannot be applied,   client-go ends the process, or
+//	                  because its object panics, is     loses the rest of its batch
+//	                  tried again, then set aside
+//	[index failure]   an object whose index function    client-go ends the process; here
+//	                  fails or panics stays out of      it is counted and shown
+//	                  that index
 //
 // What changes what handlers are told is off unless Hardening asks for it:
 //
-//	SkipBusyResync     a handler that is busy with the last resync is left out of
-//	                   the next
-//	ConflateBacklog    a handler that falls further behind than so many
-//	                   notifications is told only the newest of each key, so that
-//	                   what waits for it is bounded by the number of keys
-//	CompressUpdates    a DeltaFIFO keeps only the newest of adjacent updates of a
-//	                   key
-//	SplitIdentity      an update from one object to another of the same name is a
-//	                   deletion and an addition
+//	[busy resync]     a handler that is busy with the   a resync can outrun a handler for
+//	                  last resync is left out of the    ever
+//	                  next
+//	[conflation]      a handler that falls further      what waits for it is bounded by
+//	                  behind than so many               the number of keys
+//	                  notifications is told only the
+//	                  newest of each key
+//	[compression]     a DeltaFIFO keeps only the        what waits for a key that changes
+//	                  newest of adjacent updates of a   all the time stays short
+//	                  key
+//	[split identity]  an update from one object to      what a handler keeps of the first
+//	                  another of the same name is a     is not taken for the other's
+//	                  deletion and an addition
+//
+// What holds always, of the informer and of its stages, which are used by
+// themselves too:
+//
+//	[nil handler]     a nil handler is refused          client-go panics at the first
+//	                                                    event
+//	[watch errors]    watch error handlers get a        client-go's has no exported state
+//	                  Reflector that never ran          besides its resource version
+//	[metrics]         metrics options have no effect    what they would count is in the
+//	                                                    Snapshot; client-go's provider for
+//	                                                    the process can't be read
+//
+//	[queue lock]      queue: its lock is never held     client-go holds it when 2,000
+//	                  while a batch is handled          deltas wait; here the reflector is
+//	                                                    held back instead, and the screen
+//	                                                    says so
+//	[free functions]  queue: transforms and a Replace   a slow one delays nobody else; so
+//	                  run without the lock, too         a transform sees deletions that
+//	                                                    turn out to be of nothing
+//	[bursts]          queue: several deltas at once     one lock and one wake-up for many
+//	[bookmarks]       queue: bookmarks pass through a   client-go's ignores them, and the
+//	                  DeltaFIFO                         store's version stands still
+//	[has synced]      queue: HasSynced answers no       with a DeltaFIFO the answer waits
+//	                  before the last one is applied    there for the lock
+//	[resync keys]     queue: Resync takes the store's   no key is made twice
+//	                  keys
+//
+//	[stop]            reflector: a stop ends every      client-go leaves a LIST behind,
+//	                  wait and request, which is no     and sits out a 429
+//	                  error then
+//	[drained]         reflector: a stopped watch is     client-go leaves it, and whoever
+//	                  read to its end                   has an event for it waits for ever
+//	[refused stream]  reflector: a watch of a stream    client-go leaves it open, and
+//	                  that can't be stored is stopped   nobody reads it
+//	[stream order]    reflector: the objects of an      client-go's is that of a map
+//	                  initial stream keep their order
+//	[one run]         reflector: it runs once, and not  client-go then still makes one
+//	                  at all if its context has ended   request, which is cancelled
+//	[no detector]     reflector: there is no            client-go's, on demand, lists all
+//	                  inconsistency detector after an   once more; the audit compares with
+//	                  initial stream                    the server
+//
+//	[free index]      store: index functions are        one that reads the store deadlocks
+//	                  called without its lock, panics   there; readers go on meanwhile
+//	                  of Index's are errors
+//	[remembered]      store: old index values and       who writes to a cached object
+//	                  versions are remembered           can't corrupt an index or hide an
+//	                                                    update
+//	[growing]         store: what is applied does not   a relist or a resync brings old
+//	                  set its resource version back     objects last
+//	[own map]         store: GetIndexers hands out a    client-go's map races with
+//	                  copy                              AddIndexers
+//	[refusals]        store: nil objects and unknown    client-go stores nil, and reports
+//	                  transactions are refused          success for what it ignores
+//	[tombstones]      store: a tombstone's key is its   client-go leaves it to the key
+//	                  own                               function
+//
+//	[publish]         processor: Publish before Run     the log keeps what is for
+//	                  does not wait                     listeners that have not started
+//	[removal]         processor: a removed handler is   client-go may hand over a
+//	                  given nothing more                notification or two
+//	[goexit]          processor: a handler that ends    client-go queues for it for ever
+//	                  its goroutine is removed
+//	[panic synced]    processor: a handler that panics  client-go's never does, where the
+//	                  on its initial list still         program goes on
+//	                  becomes synced
+//	[no trace]        processor: slow calls are not     they are counted and shown
+//	                  logged
+//
+//	[undecodable]     source/cluster: an object that    client-go ends the stream, and
+//	                  can't be decoded is set aside     asks for the same object again
+//	[large frame]     source/cluster: too large a       client-go reads 16 MiB of it first
+//	                  frame is refused by its length
+//	[named metadata]  source/cluster: metadata say      client-go's can't be told apart,
+//	                  what they are the metadata of     and those of a Secret are hidden
+//	[no server]       source/cluster: a kubeconfig      client-go goes on with
+//	                  that names no server is an error  localhost:8080
 //
 // # Cost
 //

@@ -100,8 +100,10 @@ func NewSharedIndexInformer(lw cache.ListerWatcher, example runtime.Object, resy
 }
 
 // NewSharedIndexInformerWithOptions is NewSharedIndexInformer with client-go's
-// options. Its metrics options have no effect: what they would count is in the
-// informer's Snapshot.
+// options.
+//
+// Unlike client-go, metrics options have no effect: what they would count is in
+// the informer's Snapshot [metrics].
 func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
 	return New(lw, example, Options{
 		Resync:      o.ResyncPeriod,

@@ -23,7 +23,7 @@ import (
 //
 // Unlike client-go, where an object whose transform fails is lost with a log
 // line if it comes by a watch, and takes the whole list with it if it comes by a
-// list, it is set aside with the reason. A list keeps its key all the same (see
+// list, it is set aside with the reason [quarantine]. A list keeps its key all the same (see
 // deltafifo.Keep), so that the newest state there is of it, in the store or on
 // the way there, stays: a list that left it out would bury it.
 type intake struct {

@@ -113,56 +113,60 @@ type Hardening struct {
 
 	// WatchSpacing is the shortest time between two watches when the first
 	// closed young. Unlike client-go, which opens the next one at once, tens of
-	// thousands of times a second if need be. Default 1s.
+	// thousands of times a second if need be [spacing]. Default 1s.
 	WatchSpacing time.Duration
 	// EndMarkerDeadline: an initial stream that has sent nothing for this long
 	// and not its end marker is given up for a LIST. Unlike client-go, which
-	// waits for ever. Default 30s.
+	// waits for ever [end marker]. Default 30s.
 	EndMarkerDeadline time.Duration
 	// WatchGrace is how much longer than asked a watch may live before it is
-	// taken for dead. Unlike client-go, which trusts the server to end it.
+	// taken for dead. Unlike client-go, which trusts the server to end it [grace].
 	// Default 1m.
 	WatchGrace time.Duration
 	// DisableSteadyResync lets the resync timer begin anew with every connection,
 	// as client-go does, so that a flaky one never gets there. By default the
-	// timer survives reconnects.
+	// timer survives reconnects [steady resync].
 	DisableSteadyResync bool
 
 	// Against bad objects and functions.
 
 	// DisableQuarantine lets an object whose key function or transform fails have
 	// its way, as in client-go: a list with one is refused as a whole, and one
-	// that comes by a watch is lost with a log line. By default it is set aside,
-	// see Snapshot's Quarantine, and what is known of it stays; and an object of
-	// another type is left out of a list.
+	// that comes by a watch is lost with a log line. By default it is set aside
+	// [quarantine], see Snapshot's Quarantine, and what is known of it stays [keep];
+	// and an object of another type is left out of a list [foreign types].
 	DisableQuarantine bool
 	// Retries is how often a delta is tried again that could not be applied, because
 	// its object panicked when it was asked for its resource version: at once, and
 	// not if something newer waits for the key. Then it is set aside. Unlike
 	// client-go, where that ends the process or, if the program survives it, loses
-	// what else was popped with it. Default 3.
+	// what else was popped with it [retry]. Default 3.
 	Retries int
 	// DisableIndexContainment lets an index function that fails or panics end the
 	// process, as in client-go. By default the object is stored and that index
-	// leaves it out. Indices made from expressions never end the process.
+	// leaves it out [index failure]. Indices made from expressions never end the
+	// process.
 	DisableIndexContainment bool
 
 	// On demand, because it changes what handlers are told.
 
 	// SkipBusyResync leaves a handler out of a resync round while it has not been
-	// given all of its last one, so that a resync cannot outrun it.
+	// given all of its last one. Unlike client-go, where a resync can outrun it
+	// [busy resync].
 	SkipBusyResync bool
 	// CompressUpdates keeps in a DeltaFIFO only the newest of adjacent updates of
-	// one key: handlers see fewer intermediate states.
+	// one key: handlers see fewer intermediate states. Unlike client-go, which
+	// keeps all but deletions that follow each other [compression].
 	CompressUpdates bool
 	// ConflateBacklog is how many notifications may wait for a handler one by
 	// one. One that falls further behind is told less: for each key only what
 	// leads from the state that it knows to the newest, so that memory is bounded
 	// by the number of keys. It never sees an update of an object that it was not
-	// told of. Zero: the backlog has no bound, as in client-go.
+	// told of. Zero is no bound. Unlike client-go, which has none [conflation].
 	ConflateBacklog int
 	// SplitIdentity tells handlers of an update from one object to another of the
 	// same name (another UID) as a deletion, with a tombstone, and an addition.
+	// Unlike client-go, for which a key is an object [split identity].
 	SplitIdentity bool
 }
 

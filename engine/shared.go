@@ -35,6 +35,9 @@ func (i *Informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o ca
 // stands for what the handler calls itself, and a name that is taken gets a
 // number. A handler added while the informer runs is first given everything in
 // the store. It is an error once the informer has stopped.
+//
+// Unlike client-go, a nil handler is refused at once, not with a panic at the
+// first event [nil handler].
 func (i *Informer) AddNamedEventHandler(name string, h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if isNil(h) {
 		return nil, errors.New("a nil handler was not added: there is nothing to call")
@@ -188,9 +191,10 @@ func (i *Informer) SetWatchErrorHandler(h cache.WatchErrorHandler) error {
 	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { h(r, err) })
 }
 
-// SetWatchErrorHandlerWithContext is SetWatchErrorHandler with a context. Unlike
-// client-go, the *cache.Reflector passed has our name and type and never ran:
-// its resource version is empty.
+// SetWatchErrorHandlerWithContext is SetWatchErrorHandler with a context.
+//
+// Unlike client-go, the *cache.Reflector passed has our name and type and never
+// ran: its resource version is empty [watch errors].
 func (i *Informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
 	return i.beforeStart(func() { i.watchError = h })
 }

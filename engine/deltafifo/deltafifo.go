@@ -100,7 +100,7 @@ func (q *DeltaFIFO) Update(obj any) error { return q.enqueue(q.arriving(cache.Up
 // if one is in flight. Errors are as Add's.
 //
 // Unlike client-go, the Transformer has seen the object even then, because it is
-// not called under the lock under which that is found out.
+// not called under the lock under which that is found out [free functions].
 func (q *DeltaFIFO) Delete(obj any) error { return q.enqueue(q.arriving(cache.Deleted, obj)) }
 
 // existsLocked says whether there is something that a deletion of key could
@@ -239,7 +239,7 @@ type snapshotter interface {
 // nor is in flight: for those the store does not hold the last state.
 //
 // Unlike client-go, it takes the store's word for the keys, where that asks the
-// KeyFunc again for each object.
+// KeyFunc again for each object [resync keys].
 func (q *DeltaFIFO) Resync() error {
 	if q.KnownObjects == nil {
 		return nil
@@ -291,8 +291,8 @@ func (q *DeltaFIFO) idleLocked(keys []string, objects []any) ([]string, []any) {
 // Bookmark enqueues that everything up to resource version rv has been
 // enqueued. Of bookmarks with nothing between them the last one stays.
 //
-// Unlike client-go's DeltaFIFO, which ignores them, so that its store's version
-// stands still as long as no object changes.
+// Unlike client-go, whose DeltaFIFO ignores them, so that its store's version
+// stands still as long as no object changes [bookmarks].
 func (q *DeltaFIFO) Bookmark(rv string) error {
 	return q.enqueue(q.arriving(cache.Bookmark, cache.BookmarkInfo{ResourceVersion: rv}))
 }

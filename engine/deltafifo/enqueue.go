@@ -91,7 +91,7 @@ func (c *core) arriveAll(ready []arrival) {
 // failed is told of what is not enqueued, with the error that Add and the others
 // return. The slice stays the caller's.
 //
-// Unlike client-go, whose reflector enqueues one event after the other.
+// Unlike client-go, whose reflector enqueues one event after the other [bursts].
 func (q *DeltaFIFO) Enqueue(deltas []cache.Delta, failed func(i int, err error)) {
 	q.enqueueAll(deltas, failed)
 }

@@ -56,7 +56,8 @@ type Options struct {
 	// tombstones and those of a Resync, which have been through it.
 	//
 	// Unlike client-go, it is called without the queue's lock, so a slow one
-	// delays nobody but its caller, and two callers may be in it at once.
+	// delays nobody but its caller, and two callers may be in it at once [free
+	// functions].
 	Transformer cache.TransformFunc
 	// BackPressureAt is from how many waiting deltas on the reflector is held
 	// back; see the package documentation. Default 2000, as in client-go.
@@ -67,7 +68,7 @@ type Options struct {
 	// Compress lets a DeltaFIFO keep only the newest of adjacent updates of one
 	// key, and of adjacent states from relists: handlers see fewer intermediate
 	// states, and what waits for a key that changes all the time stays small.
-	// Unlike client-go, which keeps them all.
+	// Unlike client-go, which keeps them all [compression].
 	Compress bool
 	// Ignored, if not nil, is told of deletions that a DeltaFIFO does not enqueue
 	// because there is nothing left to delete: a relist has seen to it, or one is

@@ -5,7 +5,7 @@ package deltafifo
 // what waits for it, is in flight or is in the store stays its newest state. An
 // InOrder passes it on in the ReplacedAll, for its consumer to heed.
 //
-// Unlike client-go, where what a list does not bring is gone.
+// Unlike client-go, where what a list does not bring is gone [keep].
 type Keep struct{ Key string }
 
 // withoutKeeps returns the list without what stands for something else, and the

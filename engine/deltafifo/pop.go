@@ -32,7 +32,7 @@ func (q *DeltaFIFO) PopEntries(admit func() int, process func(batch []Entry) (fa
 // swallowed.
 //
 // Unlike client-go, the lock is not held while process runs: it may read the
-// queue, and others may enqueue. The key is in flight meanwhile.
+// queue, and others may enqueue. The key is in flight meanwhile [queue lock].
 func (q *DeltaFIFO) Pop(process cache.PopProcessFunc) (any, error) {
 	var deltas cache.Deltas
 	var failure error

@@ -9,7 +9,8 @@ func (q *DeltaFIFO) Transformer() cache.TransformFunc { return q.Options.Transfo
 // Add, Update or Delete came first. Once true it stays true.
 //
 // Unlike client-go, which answers as soon as the last of it is popped: there
-// the answer has to wait until that is applied, because the lock is held.
+// the answer has to wait until that is applied, because the lock is held [has
+// synced].
 func (q *DeltaFIFO) HasSynced() bool { return q.isSynced() }
 
 // HasSyncedChecker returns a checker that is done when HasSynced is true.

@@ -70,18 +70,21 @@
 // Callers must not change what a notification points to, nor run Add at the same
 // time as Publish, nor wait in a handler for its own ShutdownChan.
 //
-// # Differences from client-go
+// # Deviations from client-go
 //
-//   - One log and one goroutine a listener, where client-go has a ring buffer and
-//     three goroutines; HasSynced is set by whoever saw the last thing missing.
 //   - Removal drops the backlog always; client-go's pop may hand over a
-//     notification or two more if the handler is quick to return.
-//   - Publish before Run does not block; client-go's distribute waits for Run.
+//     notification or two more if the handler is quick to return [removal].
+//   - Publish before Run does not block; client-go's distribute waits for Run
+//     [publish].
 //   - A handler that panics on an initial notification, in a program that
-//     survives panics, still becomes synced; client-go's never does.
+//     survives panics, still becomes synced; client-go's never does [panic
+//     synced].
 //   - A handler that calls runtime.Goexit is removed; client-go's is queued for
-//     and never called again.
-//   - No trace is logged of slow calls: vitals show them.
+//     and never called again [goexit].
+//   - No trace is logged of slow calls, as client-go does: vitals show them [no
+//     trace].
+//   - Behind an option, off by default: ConflateBacklog, where client-go's
+//     backlog has no bound [conflation].
 //
 // # Cost
 //

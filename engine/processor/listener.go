@@ -192,7 +192,7 @@ func (l *Listener) run() {
 // waited for that.
 //
 // Unlike client-go, whose listener would be queued for and never be called
-// again, such a listener is removed.
+// again, such a listener is removed [goexit].
 func (l *Listener) exit() {
 	l.p.mu.Lock()
 	l.p.retireLocked(l)

@@ -236,9 +236,12 @@ func (s startup) before(pos position) position {
 }
 
 // Remove ends a registration: nothing published from now on is for it. The call
-// under way is its last, what else was pending is not delivered any more, as in
-// client-go. ShutdownChan closes when that call has returned. Removing twice, or
-// from a stopped processor, does nothing.
+// under way is its last, what else was pending is not delivered any more.
+// ShutdownChan closes when that call has returned. Removing twice, or from a
+// stopped processor, does nothing.
+//
+// Unlike client-go, which may hand over a notification or two of the pending ones
+// to a handler that is quick to return [removal].
 func (p *Processor) Remove(reg cache.ResourceEventHandlerRegistration) error {
 	l, ok := reg.(*Listener)
 	if !ok {

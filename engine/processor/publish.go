@@ -9,7 +9,7 @@ import "github.com/informeter/informeter/engine/inspect"
 // are for.
 //
 // Unlike client-go, Publish does not hold the caller up until the listeners have
-// been started: the log keeps what is for them.
+// been started: the log keeps what is for them [publish].
 func (p *Processor) Publish(batch []Notification) *Audience {
 	p.mu.Lock()
 	defer p.mu.Unlock()

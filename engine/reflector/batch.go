@@ -12,7 +12,7 @@ import (
 // stays the reflector's, but the store may work in it. failed is told of each
 // that was not taken.
 //
-// Unlike client-go, which gives its store one event at a time.
+// Unlike client-go, which gives its store one event at a time [bursts].
 type batcher interface {
 	Enqueue(deltas []cache.Delta, failed func(i int, err error))
 }

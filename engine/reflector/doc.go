@@ -95,18 +95,23 @@
 // These hold whatever the options:
 //
 //   - A LIST is cancelled at a stop and Run waits for it; client-go leaves it
-//     running, and Run returns. No goroutine outlives the reflector.
-//   - A stop ends the wait after a 429 to a WATCHLIST; client-go sits it out.
-//   - A request that a stop cancelled is not reported to OnError.
+//     running, and Run returns. No goroutine outlives the reflector [stop].
+//   - A stop ends the wait after a 429 to a WATCHLIST; client-go sits it out
+//     [stop].
+//   - A request that a stop cancelled is not reported to OnError [stop].
+//   - What still comes from a watch that was stopped is read; client-go leaves it
+//     to whoever has it in hand [drained].
 //   - The watch of an initial stream that can't be stored is stopped; client-go
-//     leaves it open.
+//     leaves it open [refused stream].
 //   - Events of a watch are handed to a store that takes many at once in bursts;
-//     client-go hands them over one by one.
+//     client-go hands them over one by one [bursts].
 //   - Objects of an initial stream are handed to the store in the order they
-//     came in; client-go's order is a map's.
-//   - A reflector runs once, and makes no request if its context has ended.
-//   - KUBE_WATCHLIST_INCONSISTENCY_DETECTOR is not looked at.
+//     came in; client-go's order is a map's [stream order].
+//   - A reflector runs once, and makes no request if its context has ended [one
+//     run].
+//   - KUBE_WATCHLIST_INCONSISTENCY_DETECTOR is not looked at [no detector].
 //
-// Behind options, each off by default: WatchSpacing, EndMarkerDeadline,
-// WatchGrace, SteadyResync, CheckLists.
+// Behind options, each off by default: WatchSpacing [spacing], EndMarkerDeadline
+// [end marker], WatchGrace [grace], SteadyResync [steady resync], CheckLists
+// [foreign types]. The table in engine/doc.go has the names and the reasons.
 package reflector

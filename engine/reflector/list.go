@@ -35,7 +35,7 @@ func (r *Reflector) list(ctx context.Context) {
 	}
 	switch {
 	case ctx.Err() != nil && err != nil:
-		// Unlike client-go, a request that the stop cancelled is no error.
+		// Unlike client-go, a request that the stop cancelled is no error [stop].
 	case err != nil:
 		r.endOpenRequest(outcomeOf(inspect.VerbList, err), err, nextRetry)
 		failure := r.failed(OpList, err)

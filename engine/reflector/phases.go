@@ -38,7 +38,7 @@ func (r *Reflector) beginRound() {
 
 // endRound leaves Watching for a new round. Unlike client-go, with SteadyResync
 // the resync timer goes on: rounds shorter than its period would otherwise keep
-// it from ever firing.
+// it from ever firing [steady resync].
 func (r *Reflector) endRound() {
 	if !r.options.SteadyResync {
 		r.stopResync()
@@ -83,8 +83,8 @@ func (r *Reflector) becomeBackingOff(after destination) {
 	r.becomeWaiting(after, now.Add(r.delays.next(now)))
 }
 
-// becomeSpaced goes to where after says, at once or, unlike client-go, not
-// before WatchSpacing has passed since the last request began.
+// becomeSpaced goes to where after says, at once or with WatchSpacing not before
+// that has passed since the last request began [spacing].
 func (r *Reflector) becomeSpaced(after destination) {
 	r.mu.Lock()
 	until := r.requests.newest().Started.Add(r.options.WatchSpacing)

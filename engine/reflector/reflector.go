@@ -71,7 +71,7 @@ type Options struct {
 	SteadyResync bool
 	// CheckLists leaves objects of another Go type out of a LIST, as they are left
 	// out of a WATCH. Unlike client-go, where they get into the cache and handlers
-	// that know only their type panic.
+	// that know only their type panic [foreign types].
 	CheckLists bool
 }
 
@@ -181,8 +181,10 @@ func New(lw cache.ListerWatcher, example any, store cache.ReflectorStore, o Opti
 }
 
 // Run fills the store until ctx ends. It returns when everything that it
-// started has ended, so a ListerWatcher that ignores its context holds it up. A
-// reflector runs once: a second call returns at once.
+// started has ended, so a ListerWatcher that ignores its context holds it up.
+//
+// Unlike client-go, a reflector runs once: a second call returns at once; and not
+// at all if ctx has ended already [one run].
 func (r *Reflector) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !r.begin() {

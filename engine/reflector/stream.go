@@ -117,7 +117,7 @@ func (r *Reflector) openWatch(ctx context.Context, o metav1.ListOptions) (*strea
 // it is read and forgotten, as a watch asks of its reader.
 //
 // Unlike client-go, which leaves it unread: a goroutine behind the channel that
-// has an event in its hand, such as watch.Filter's, then stays for ever.
+// has an event in its hand, such as watch.Filter's, then stays for ever [drained].
 func (r *Reflector) dropStream() {
 	if r.stream == nil {
 		return

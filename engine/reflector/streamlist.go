@@ -74,7 +74,8 @@ func (r *Reflector) storeStreamed(ctx context.Context, s *stream) {
 	r.mostRecent = false
 	items := s.initial.items()
 	if err := r.store.Replace(items, s.version); err != nil {
-		// Unlike client-go, which leaves this watch open, nobody reading it.
+		// Unlike client-go, which leaves this watch open, nobody reading it
+		// [refused stream].
 		r.dropStream()
 		r.failed(OpWatchList, fmt.Errorf("store the result: %w", err))
 		r.endRequest(inspect.OutcomeStopped, err, nextList)
@@ -107,7 +108,8 @@ func (r *Reflector) streamListClosed(ctx context.Context, s *stream) {
 	r.failed(OpWatchList, ErrNoEndMarker)
 	r.unfinished++
 	// Unlike client-go, a second stream that closes unfinished is given up, if
-	// there is a deadline for end markers at all: it would go on for ever.
+	// there is a deadline for end markers at all: it would go on for ever [end
+	// marker].
 	if r.options.EndMarkerDeadline > 0 && r.unfinished > 1 {
 		r.endRequest(inspect.OutcomeClosed, ErrNoEndMarker, nextList)
 		r.giveUpStreaming(ctx)
@@ -134,7 +136,7 @@ func (r *Reflector) streamListFailed(ctx context.Context, err error) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		// Unlike client-go, whose wait after a 429 does not see the stop.
+		// Unlike client-go, whose wait after a 429 does not see the stop [stop].
 	case isBusy(err):
 		r.endRequest(outcome, err, nextRetry)
 		r.failed(OpWatchList, err)
@@ -159,6 +161,8 @@ func (r *Reflector) streamListFailed(ctx context.Context, err error) {
 
 // gathering collects an initial stream, in the order in which its objects first
 // came. It implements receiver.
+//
+// Unlike client-go, whose order is that of a map [stream order].
 type gathering struct {
 	// transform is applied as objects come, so that what it strips is not kept
 	// until the stream is complete. The store's queue applies it again, as

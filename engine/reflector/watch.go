@@ -69,7 +69,7 @@ func (r *Reflector) watch(ctx context.Context) {
 func (r *Reflector) watchNotOpened(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
-		// Unlike client-go, a request that the stop cancelled is no error.
+		// Unlike client-go, a request that the stop cancelled is no error [stop].
 	case isBusy(err):
 		r.endRequest(inspect.OutcomeFailed, err, nextRetry)
 		r.failed(OpWatch, err)

@@ -32,16 +32,17 @@
 //   - If somebody does write to a cached object, the indices stay right: what it
 //     was filed under is remembered, never computed again. Unlike client-go,
 //     which asks the index function about the old object and so may leave the
-//     key in a bucket for ever.
+//     key in a bucket for ever [remembered].
 //   - If an Op of Apply is said to be Unchanged, its object has the version that
 //     the old one was stored with, whatever has become of that since. Unlike
-//     client-go, which asks the cached object.
+//     client-go, which asks the cached object [remembered].
 //   - If an index function fails or panics, the object is stored, that index
 //     leaves it out, and IndexVitals says so. Unlike client-go, which panics with
-//     its lock held and the object half indexed. Options.IndexFailure chooses.
+//     its lock held and the object half indexed [index failure].
+//     Options.IndexFailure chooses.
 //   - If an index function returns a value twice, it counts once.
 //   - If an index function reads the store, it finds the state before the write
-//     it is called for; unlike in client-go it does not deadlock.
+//     it is called for. Unlike client-go, where that deadlocks [free index].
 //   - If an index is added by AddIndex, readers and writers go on while it is
 //     built, and it has what they wrote.
 //   - If Verify finds an object filed under other values than its index function

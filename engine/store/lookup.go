@@ -90,7 +90,7 @@ func (x *Indexer) indexKeys(indexName, indexedValue string) ([]string, error) {
 //
 // Unlike client-go, which calls the index function under its lock, so that one
 // which reads the store can deadlock, and lets its panic through, the function
-// is called without a lock and its panic returned as an error.
+// is called without a lock and its panic returned as an error [free index].
 func (x *Indexer) Index(indexName string, obj any) ([]any, error) {
 	x.mu.RLock()
 	ix := x.indexLocked(indexName)
@@ -135,7 +135,7 @@ func (x *Indexer) ListIndexFuncValues(indexName string) []string {
 // GetIndexers returns the index functions by name.
 //
 // Unlike client-go, which hands out the map it works with, the map is a copy:
-// reading it cannot race with AddIndexers, writing to it changes nothing.
+// reading it cannot race with AddIndexers, writing to it changes nothing [own map].
 func (x *Indexer) GetIndexers() cache.Indexers {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -150,7 +150,7 @@ func (x *Indexer) GetIndexers() cache.Indexers {
 // indexed at once. If a name is taken, nothing is added.
 //
 // Unlike client-go, which holds its lock meanwhile, readers go on while the new
-// index functions are called; writers wait.
+// index functions are called; writers wait [free index].
 func (x *Indexer) AddIndexers(newIndexers cache.Indexers) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()

@@ -28,7 +28,7 @@ type Op struct {
 	// with.
 	//
 	// Unlike client-go, which asks the cached object, it is not misled by those
-	// who write to that.
+	// who write to that [remembered].
 	Unchanged bool
 	kept      bool // it repeats what is stored
 	Old       any
@@ -46,11 +46,10 @@ var errNoObject = errors.New("no object to store")
 // Apply makes the writes in their order, as one change: no reader sees some of
 // them and not others. The same key may occur several times.
 //
-// Unlike a Transaction, which follows client-go and takes the resource version
-// of its last object, Apply lets the store's resource version only grow, and
-// not by objects that were there already: a resync or the objects of a relist,
-// which come in no order of age, do not set it back. Replace and Bookmark do, if
-// they must.
+// Unlike client-go, whose store takes the resource version of the last object, as
+// here a Transaction does, Apply lets it only grow, and not by objects that were
+// there already: a resync or the objects of a relist, which come in no order of
+// age, do not set it back [growing]. Replace and Bookmark do, if they must.
 func (x *Indexer) Apply(ops []Op) {
 	if len(ops) == 0 {
 		return
@@ -317,7 +316,7 @@ func (x *Indexer) Update(obj any) error {
 // storingKey returns the key of an object to store.
 //
 // Unlike client-go, which stores nil if only the key function has a key for it,
-// there must be an object.
+// there must be an object [refusals].
 func (x *Indexer) storingKey(obj any) (string, error) {
 	key, err := x.key(obj)
 	if err == nil && obj == nil {
@@ -329,7 +328,7 @@ func (x *Indexer) storingKey(obj any) (string, error) {
 // Delete removes what is stored under the object's key.
 //
 // Unlike client-go, which leaves that to the key function, it takes the key of a
-// cache.DeletedFinalStateUnknown from the tombstone.
+// cache.DeletedFinalStateUnknown from the tombstone [tombstones].
 func (x *Indexer) Delete(obj any) error {
 	key, err := x.deletionKey(obj)
 	if err != nil {
@@ -373,7 +372,7 @@ func (x *Indexer) Transaction(txns ...cache.Transaction) *cache.TransactionError
 // opOf returns the write that the transaction asks for.
 //
 // Unlike client-go, which ignores a type it does not know and reports success,
-// such a transaction fails.
+// such a transaction fails [refusals].
 func (x *Indexer) opOf(txn cache.Transaction) (Op, error) {
 	switch txn.Type {
 	case cache.TransactionTypeDelete:

@@ -122,9 +122,11 @@ func (c *Cluster) dynamic(t *target, received *traffic) (*cache.ListWatch, error
 	}, nil
 }
 
-// metadataOf lists and watches metadata that say what they are the metadata of:
-// by itself it comes as meta.k8s.io/v1 PartialObjectMetadata or as nothing,
-// depending on the encoding, and who reads it could not tell a Secret's.
+// metadataOf lists and watches metadata that say what they are the metadata of.
+//
+// Unlike client-go, where they come as meta.k8s.io/v1 PartialObjectMetadata or as
+// nothing, depending on the encoding, so that who reads them could not tell a
+// Secret's [named metadata].
 func (c *Cluster) metadataOf(t *target, received *traffic) (*cache.ListWatch, error) {
 	client, err := metadata.NewForConfigAndClient(c.config, c.client)
 	if err != nil {

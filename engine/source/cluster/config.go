@@ -171,7 +171,7 @@ func checkAddress(host string) error {
 
 // checkServer returns an error if flags and kubeconfig lead to no server.
 // Unlike client-go, which goes on with localhost:8080 where a context is not
-// chosen, or its cluster is not there.
+// chosen, or its cluster is not there [no server].
 func checkServer(flags *genericclioptions.ConfigFlags, raw clientcmdapi.Config) error {
 	name, err := contextName(flags, raw)
 	if err != nil || value(flags.APIServer) != "" || os.Getenv("KUBERNETES_MASTER") != "" {

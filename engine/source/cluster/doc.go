@@ -34,7 +34,7 @@
 //     order, and the stream ends as client-go's would.
 //   - If an object can't be decoded, it is set aside with the beginning of its
 //     frame (see Traffic) and the stream goes on. Unlike client-go, which ends the
-//     stream and asks for the same object again. Its key stays as it was until
+//     stream and asks for the same object again [undecodable]. Its key stays as it was until
 //     it changes again or is listed. Bookmarks and errors that can't be decoded
 //     end the stream, and so does JSON that is none: where it ends is not known.
 //   - If Stop is called or the context ends, every goroutine of the stream ends.

@@ -48,7 +48,7 @@ func (f *lengthFramer) next() ([]byte, error) {
 	size := int64(binary.BigEndian.Uint32(head))
 	switch {
 	case size > maxFrame:
-		// Unlike client-go, which reads 16 MiB of it first.
+		// Unlike client-go, which reads 16 MiB of it first [large frame].
 		return nil, streaming.ErrObjectTooLarge
 	case header+size <= readSize:
 		frame, err := f.r.Peek(int(header + size))

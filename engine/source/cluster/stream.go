@@ -207,7 +207,7 @@ func (s *stream) decode(b *batch) {
 		e, err := s.decoder.decode(frame)
 		// Unlike client-go, which ends the stream, an object that can't be decoded
 		// is set aside: to ask for it again would bring it again, and every other
-		// object would wait.
+		// object would wait [undecodable].
 		if bad, ok := errors.AsType[*unreadableError](err); ok {
 			s.traffic.setAside(s.meter, bad.event, bad.err, frame)
 			continue

@@ -172,7 +172,7 @@ func TestStreamsEqualClientGos(t *testing.T) {
 				t.Fatalf("got %d events, want %d", len(got), len(want))
 			}
 			for i := range want {
-				// Metadata say whose they are, unlike client-go's.
+				// Ours say whose they are [named metadata].
 				if m, ok := want[i].Object.(*metav1.PartialObjectMetadata); ok {
 					m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
 				}
