@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,16 +181,6 @@ func TestDoctorWhatCountsIsFailOn(t *testing.T) {
 		if code := finish((Program{}).diagnose(e, failOn), nil); code != want {
 			t.Errorf("--fail-on %v: %d, want %d", failOn, code, want)
 		}
-	}
-}
-
-func TestDoctorStopsAtAnInterrupt(t *testing.T) {
-	isolate(t)
-	stop := time.AfterFunc(1500*time.Millisecond, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGINT) })
-	defer stop.Stop()
-	got := run(t, "doctor", "--demo", "--for", "10m")
-	if got.code != exitSignal+int(syscall.SIGINT) || !strings.HasPrefix(got.stdout, "watched for ") || strings.HasPrefix(got.stdout, "watched for 10m") || !strings.HasSuffix(got.stdout, "nothing found\n") || got.stderr != "" {
-		t.Errorf("code %d, said %q\n%s", got.code, got.stderr, got.stdout)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -81,5 +82,15 @@ func TestInterruptedSnapshot(t *testing.T) {
 	parseSnapshot(t, got.stdout, &s)
 	if got.code != 2 {
 		t.Errorf("code %d, said %q", got.code, got.stderr)
+	}
+}
+
+func TestDoctorStopsAtAnInterrupt(t *testing.T) {
+	isolate(t)
+	stop := time.AfterFunc(1500*time.Millisecond, func() { interruptSelf(t, syscall.SIGINT) })
+	defer stop.Stop()
+	got := run(t, "doctor", "--demo", "--for", "10m")
+	if got.code != exitSignal+int(syscall.SIGINT) || !strings.HasPrefix(got.stdout, "watched for ") || strings.HasPrefix(got.stdout, "watched for 10m") || !strings.HasSuffix(got.stdout, "nothing found\n") || got.stderr != "" {
+		t.Errorf("code %d, said %q\n%s", got.code, got.stderr, got.stdout)
 	}
 }

@@ -3,7 +3,6 @@ package journal
 import (
 	"fmt"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -57,16 +56,6 @@ func benchJournal(keys []string) (*Journal, []*corev1.Pod) {
 		j.Observe(&Event{Key: key, New: objects[i%len(objects)], Cause: inspect.CauseInitial, At: start})
 	}
 	return j, objects
-}
-
-// cpuTime is what this process has used: on a machine that others use too, it
-// says more than the clock.
-func cpuTime() time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // whole asks until the answer is complete.
