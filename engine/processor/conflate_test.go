@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
@@ -141,7 +142,7 @@ func runConflation(bound, initial int, steps []conflateStep) error {
 	informer := make(upstream)
 	p := New(Options{ConflateBacklog: bound, KeyFunc: keyOfVersion, Upstream: informer})
 	w := &world{objects: map[string]version{}, lives: map[string]int{}}
-	slow, quick := newStrict(0), newStrict(1<<40)
+	slow, quick := newStrict(0), newStrict(math.MaxInt32)
 	var first []any
 	for n := range initial {
 		first = append(first, w.change(strconv.Itoa(n), 2).New)
@@ -152,7 +153,7 @@ func runConflation(bound, initial int, steps []conflateStep) error {
 		defer close(done)
 		p.Run(ctx)
 	}()
-	defer func() { slow.allow(1 << 40); cancel(); <-done }()
+	defer func() { slow.allow(math.MaxInt32); cancel(); <-done }()
 	close(informer)
 	synctest.Wait()
 	p.RecordDeliveries(true)
@@ -292,7 +293,7 @@ func TestConflationUnderLoad(t *testing.T) {
 	var handlers [4]*strict
 	var listeners [4]*Listener
 	for i := range handlers {
-		handlers[i] = newStrict(1 << 40)
+		handlers[i] = newStrict(math.MaxInt32)
 		l, err := p.Add(handlers[i], ListenerOptions{Name: fmt.Sprint(i)}, nil, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -92,7 +92,7 @@ func (x *Indexer) positionLocked(op *Op) (pos uint32, exists bool) {
 	switch {
 	case x.steady:
 		return pos, pos != absent
-	case int(pos) < x.keys.n && *x.keys.at(pos) == op.Key: // absent is behind all
+	case pos != absent && int(pos) < x.keys.n && *x.keys.at(pos) == op.Key:
 		return pos, true
 	}
 	return x.positions.find(&x.keys, op.hash, op.Key)
