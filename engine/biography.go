@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/informeter/informeter/engine/inspect"
 	"github.com/informeter/informeter/engine/journal"
 )
@@ -94,14 +92,6 @@ func (i *Informer) version(key string, version uint64) (any, error) {
 		}
 	}
 	return nil, fmt.Errorf("version %d of %q: %w", version, key, inspect.ErrNotFound)
-}
-
-// identity returns an object's resource version and UID.
-func identity(obj any) (rv, uid string) {
-	if m, err := meta.Accessor(obj); err == nil {
-		return m.GetResourceVersion(), string(m.GetUID())
-	}
-	return "", ""
 }
 
 // ignored tells the journal of a deletion that came when there was nothing left to

@@ -85,6 +85,9 @@
 //	[retry]           a delta that cannot be applied,   client-go ends the process, or
 //	                  because its object panics, is     loses the rest of its batch
 //	                  tried again, then set aside
+//	[stubborn]        an object whose methods panic     client-go ends the process
+//	                  when its name, UID or a copy is
+//	                  asked for costs only that
 //	[index failure]   an object whose index function    client-go ends the process; here
 //	                  fails or panics stays out of      it is counted and shown
 //	                  that index

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine/deltafifo"
@@ -159,9 +158,9 @@ func (i *Informer) operations(e *deltafifo.Entry) (reached string) {
 }
 
 // replaceAll appends what turns the store into the listed objects: as in
-// client-go, first the deletions of what is not listed any more. It returns false
-// if one of them has no key: as in client-go, the list is then without effect.
-// That can only be where nothing has kept the object out, see intake.
+// client-go, first the deletions of what is not listed any more. One without a key
+// is left out; the intake has done so mostly. Without a quarantine the list is then
+// without effect, as in client-go, and replaceAll returns false.
 func (i *Informer) replaceAll(objects []any) bool {
 	s := &i.scratch
 	listed := make(map[string]int, len(objects)) // where in objects, the last time
@@ -178,7 +177,10 @@ func (i *Informer) replaceAll(objects []any) bool {
 		key, err := i.keyFunc(obj)
 		if err != nil {
 			i.quarantined.add(stageKey, "", obj, inspect.CauseRelist, err)
-			return false
+			if i.options.stock() {
+				return false
+			}
+			continue
 		}
 		if _, twice := listed[key]; !twice {
 			order = append(order, key)
@@ -199,7 +201,7 @@ func (i *Informer) replaceAll(objects []any) bool {
 }
 
 // notifications turns what the store did into what handlers are told, and
-// collects the entries that failed.
+// collects the entries that failed. It is called once for what the scratch has.
 func (i *Informer) notifications(batch []deltafifo.Entry) {
 	s := &i.scratch
 	s.notifications = slices.Grow(s.notifications, len(s.ops))
@@ -215,10 +217,7 @@ func (i *Informer) notifications(batch []deltafifo.Entry) {
 		}
 		note := notification(op, e)
 		note.Arrived = i.processor.Clock(e.Arrived)
-		if note.Kind != processor.Delete {
-			i.mutations.AddObject(note.New)
-		}
-		if i.options.Hardening.SplitIdentity && otherObject(&note) {
+		if i.options.Hardening.SplitIdentity && i.otherObject(&note) {
 			s.notifications = append(s.notifications, processor.Notification{
 				Key: op.Key, Kind: processor.Delete, Cause: note.Cause, Split: true, Arrived: note.Arrived,
 				Old: cache.DeletedFinalStateUnknown{Key: op.Key, Obj: note.Old},
@@ -227,6 +226,7 @@ func (i *Informer) notifications(batch []deltafifo.Entry) {
 		}
 		s.notifications = append(s.notifications, note)
 	}
+	i.watchForMutations(s.notifications)
 }
 
 // failed deals with a write that the store did not make. The entry goes back to
@@ -241,20 +241,6 @@ func (i *Informer) failed(op *store.Op, e *deltafifo.Entry) {
 	if !one || e.Attempts >= i.options.retries() {
 		i.quarantined.add(stageApply, op.Key, op.Object, e.Cause, op.Err)
 	}
-}
-
-// otherObject says whether an update is from one object to another that has
-// taken its name.
-func otherObject(n *processor.Notification) bool {
-	if n.Kind != processor.Update {
-		return false
-	}
-	before, err := meta.Accessor(n.Old)
-	if err != nil {
-		return false
-	}
-	after, err := meta.Accessor(n.New)
-	return err == nil && before.GetUID() != after.GetUID()
 }
 
 // notification says what handlers are told of one delta that the store took.

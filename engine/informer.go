@@ -118,7 +118,7 @@ func New(lw cache.ListerWatcher, example runtime.Object, o Options) *Informer {
 	i := &Informer{
 		options:     o,
 		example:     example,
-		keyFunc:     cache.DeletionHandlingMetaNamespaceKeyFunc,
+		keyFunc:     o.keyFunc(),
 		created:     time.Now(),
 		lw:          lw,
 		mutations:   cache.NewCacheMutationDetector(fmt.Sprintf("%T", example)),
@@ -135,7 +135,7 @@ func New(lw cache.ListerWatcher, example runtime.Object, o Options) *Informer {
 	i.gate = newGate(&i.generation)
 	storing := o.storeOptions()
 	storing.Refused = i.complainOfIndex
-	i.store = store.New(i.keyFunc, o.Indexers, storing)
+	i.store = store.New(cache.DeletionHandlingMetaNamespaceKeyFunc, o.Indexers, storing)
 	i.processor = processor.New(processor.Options{
 		HandlerPanic:    o.HandlerPanic,
 		SkipBusyResync:  o.Hardening.SkipBusyResync,

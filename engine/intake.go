@@ -168,7 +168,7 @@ func (in *intake) fit(obj any) (fit any, stage string, err error) {
 	stage = stageKey
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panicked: %v", p)
+			err = panicked(p)
 		}
 	}()
 	if err := in.keyed(obj); err != nil {
@@ -197,7 +197,8 @@ func (in *intake) keyed(obj any) error {
 		return fmt.Errorf("%w of type %T", errNoObject, obj)
 	}
 	// What has metadata has a key, and is spared the making of one.
-	if _, err := meta.Accessor(obj); err == nil {
+	if m, err := meta.Accessor(obj); err == nil {
+		_, _ = m.GetNamespace(), m.GetName()
 		return nil
 	}
 	_, err := in.keyFunc(obj)

@@ -37,6 +37,11 @@ func (i *Informer) describe(obj any, reveal bool) (inspect.Object, error) {
 // tree returns an object as decoded JSON with apiVersion and kind, and whether
 // its contents are secret.
 func (i *Informer) tree(obj any) (fields map[string]any, secret bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fields, secret, err = nil, false, fmt.Errorf("encode %T: %w", obj, panicked(p))
+		}
+	}()
 	text, err := json.Marshal(obj)
 	if err != nil {
 		return nil, false, fmt.Errorf("encode %T: %w", obj, err)

@@ -132,9 +132,12 @@ type Hardening struct {
 
 	// DisableQuarantine lets an object whose key function or transform fails have
 	// its way, as in client-go: a list with one is refused as a whole, and one
-	// that comes by a watch is lost with a log line. By default it is set aside
-	// [quarantine], see Snapshot's Quarantine, and what is known of it stays [keep];
-	// and an object of another type is left out of a list [foreign types].
+	// that comes by a watch is lost with a log line; and the panic of an object
+	// that is asked for its name, its version or a copy ends the process. By default
+	// it is set aside [quarantine], see Snapshot's Quarantine, and what is known of
+	// it stays [keep]; no panic of an object costs more than what was asked of it
+	// [stubborn]; and an object of another type is left out of a list [foreign
+	// types].
 	DisableQuarantine bool
 	// Retries is how often a delta is tried again that could not be applied, because
 	// its object panicked when it was asked for its resource version: at once, and
@@ -198,12 +201,23 @@ func (o Options) retries() int {
 	return o.Hardening.Retries
 }
 
-// storeOptions says what becomes of an index function that fails.
-func (o Options) storeOptions() store.Options {
-	if o.Hardening.DisableIndexContainment {
-		return store.Options{IndexFailure: store.Crash}
+// keyFunc is what the pipeline makes keys with; readers of the store get stock's.
+func (o Options) keyFunc() cache.KeyFunc {
+	if o.stock() {
+		return cache.DeletionHandlingMetaNamespaceKeyFunc
 	}
-	return store.Options{}
+	return keyOf
+}
+
+// storeOptions says what becomes of index functions and objects that fail.
+func (o Options) storeOptions() (s store.Options) {
+	if o.Hardening.DisableIndexContainment {
+		s.IndexFailure = store.Crash
+	}
+	if o.stock() {
+		s.ObjectFailure = store.Crash
+	}
+	return s
 }
 
 // orDefault returns d, the default for 0, and 0 for what is switched off.

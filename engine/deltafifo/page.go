@@ -190,8 +190,16 @@ func describe(d *delta, at time.Duration, known int) inspect.DeltaInfo {
 		info.Tombstone = true
 		object = o.Obj
 	}
-	if m, err := meta.Accessor(object); err == nil {
-		info.ResourceVersion = m.GetResourceVersion()
-	}
+	info.ResourceVersion = versionOf(object)
 	return info
+}
+
+// versionOf returns the resource version of an object; none if it panics when it
+// is asked, because whoever looks at a queue must not end the program.
+func versionOf(obj any) (rv string) {
+	defer func() { _ = recover() }()
+	if m, err := meta.Accessor(obj); err == nil {
+		rv = m.GetResourceVersion()
+	}
+	return rv
 }

@@ -6,8 +6,6 @@ import (
 	"math"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/informeter/informeter/engine/inspect"
 )
 
@@ -63,9 +61,7 @@ func (j *Journal) writeSkipLocked(s *Skip) {
 		j.histories.gone[s.Key] = h
 	}
 	r := record{at: s.At.UnixNano(), cause: s.Cause, skipped: s.Reason}
-	if m, err := meta.Accessor(s.Object); err == nil {
-		r.rv, r.uid = m.GetResourceVersion(), string(m.GetUID())
-	}
+	r.rv, r.uid = versionOf(s.Object), uidOf(s.Object)
 	if n := len(h.records); n > 0 {
 		last := &h.records[n-1]
 		if last.skipped == r.skipped && last.rv == r.rv {

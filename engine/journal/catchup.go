@@ -3,8 +3,6 @@ package journal
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/informeter/informeter/engine/inspect"
 )
 
@@ -57,7 +55,7 @@ func (j *Journal) takeOver(keys []string, objects []any, gap bool, at time.Time)
 		hash := j.entries.hash(key)
 		e := j.entries.find(hash, key)
 		if e != nil {
-			if m, err := meta.Accessor(objects[i]); err == nil && m.GetResourceVersion() == e.version() {
+			if sameVersion(objects[i], e.object) {
 				e.object, e.round = objects[i], j.round
 				continue
 			}

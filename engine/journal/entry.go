@@ -58,20 +58,31 @@ const (
 // version returns the object's resource version.
 func (e *entry) version() string { return versionOf(e.object) }
 
-func versionOf(obj any) string {
+func versionOf(obj any) (rv string) {
+	defer forgive()
 	if m, err := meta.Accessor(obj); err == nil {
 		return m.GetResourceVersion()
 	}
 	return ""
 }
 
+// sameVersion says whether two API objects have one resource version.
+func sameVersion(a, b any) bool {
+	_, err := meta.Accessor(a)
+	return err == nil && versionOf(a) == versionOf(b)
+}
+
 // created returns when the object was created in Unix seconds; 0 where it has no
 // creation time.
-func (e *entry) created() uint32 {
-	if m, err := meta.Accessor(e.object); err == nil {
-		return unix(m.GetCreationTimestamp().Time)
+func (e *entry) created() uint32 { return unix(creationOf(e.object)) }
+
+// creationOf returns when the object was created, the zero time if it does not say.
+func creationOf(obj any) (at time.Time) {
+	defer forgive()
+	if m, err := meta.Accessor(obj); err == nil {
+		at = m.GetCreationTimestamp().Time
 	}
-	return 0
+	return at
 }
 
 // author returns the object's last field manager. The journal's mu is held.

@@ -41,15 +41,17 @@ func (f *Filter) KeepObject(key string, obj any) bool {
 }
 
 // labelsOf returns an object's labels; none for what has no metadata.
-func labelsOf(obj any) labels.Labels {
+func labelsOf(obj any) (found labels.Labels) {
+	found = labels.Set(nil)
+	defer forgive()
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		// Its own GetLabels makes a copy.
 		return anyLabels(nested(u.Object, "metadata", "labels"))
 	}
 	if m, err := meta.Accessor(obj); err == nil {
-		return labels.Set(m.GetLabels())
+		found = labels.Set(m.GetLabels())
 	}
-	return labels.Set(nil)
+	return found
 }
 
 // anyLabels are labels as they are in an unstructured object.

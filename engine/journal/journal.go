@@ -267,19 +267,26 @@ func fresh(ev *Event) bool {
 	return false
 }
 
+// forgive ends a panic of an object's own methods, deferred where they are called:
+// what an object does not say is not known. It may be in the cache of a program
+// that does well without asking it, and must not end because somebody looks.
+func forgive() { _ = recover() }
+
 // identify finds out which object and which version a notification is about.
 func identify(ev *Event) (n news) {
+	defer forgive()
+	n.fresh = fresh(ev)
 	obj := ev.New
 	if obj == nil {
 		obj = ev.Old
 	}
 	if m, err := meta.Accessor(obj); err == nil {
-		n.version, n.uid = m.GetResourceVersion(), string(m.GetUID())
+		n.version = m.GetResourceVersion()
+		n.uid = string(m.GetUID())
 	}
 	if ev.Old != nil && ev.New != nil {
 		n.before = uidOf(ev.Old)
 	}
-	n.fresh = fresh(ev)
 	return n
 }
 
@@ -395,7 +402,8 @@ func (j *Journal) deleteLocked(e *entry, ev *Event, n *news) {
 	j.identityLocked(ev, n)
 }
 
-func uidOf(obj any) string {
+func uidOf(obj any) (uid string) {
+	defer forgive()
 	if m, err := meta.Accessor(obj); err == nil {
 		return string(m.GetUID())
 	}

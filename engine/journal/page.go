@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/informeter/informeter/engine/inspect"
 )
 
@@ -113,8 +111,6 @@ func (j *Journal) Annotate(rows []inspect.Row) {
 // Describe returns what can be told of an object without having watched it.
 func Describe(key string, obj any) inspect.Row {
 	row := inspect.Row{Key: key, Writer: writerOf(obj, nil), Size: int(wireSize(obj))}
-	if m, err := meta.Accessor(obj); err == nil {
-		row.ResourceVersion, row.Created = m.GetResourceVersion(), m.GetCreationTimestamp().Time
-	}
+	row.ResourceVersion, row.Created = versionOf(obj), creationOf(obj)
 	return row
 }

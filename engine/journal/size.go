@@ -9,7 +9,8 @@ import (
 // wireSize returns about how many bytes an object has on the wire: in protobuf
 // where it knows that itself, in JSON where it is a tree of maps. 0 if it is
 // neither.
-func wireSize(obj any) int32 {
+func wireSize(obj any) (size int32) {
+	defer forgive()
 	switch o := obj.(type) {
 	case *unstructured.Unstructured:
 		return int32(min(jsonSize(o.Object), math.MaxInt32))

@@ -81,6 +81,7 @@ func newestWrite(obj any) (newest write, several bool) {
 
 // eachWrite calls the function with the entries of an object's managed fields.
 func eachWrite(obj any, each func(write)) {
+	defer forgive()
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		// Its own GetManagedFields makes typed copies.
 		entries, _ := nested(u.Object, "metadata")["managedFields"].([]any)

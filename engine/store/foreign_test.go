@@ -63,7 +63,7 @@ func TestAnObjectThatTurnsBadIsReplacedAndDeletedAllTheSame(t *testing.T) {
 }
 
 func TestAnObjectThatPanicsCrashesWhereFailuresDo(t *testing.T) {
-	x := store.New(cache.MetaNamespaceKeyFunc, nil, store.Options{IndexFailure: store.Crash})
+	x := store.New(cache.MetaNamespaceKeyFunc, nil, store.Options{ObjectFailure: store.Crash})
 	defer func() {
 		if recover() == nil {
 			t.Error("it was contained")

@@ -14,12 +14,12 @@ var (
 	_ cache.TransactionStore = (*Indexer)(nil)
 )
 
-// FailurePolicy says what becomes of an index function's error or panic.
+// FailurePolicy says what becomes of failures of foreign code.
 type FailurePolicy uint8
 
 const (
-	// Contain stores the object, keeps it out of that index, and counts it
-	// there. It is the default.
+	// Contain lets a failure cost no more than what was asked for. It is the
+	// default.
 	Contain FailurePolicy = iota
 	// Crash panics in the goroutine that writes, as client-go does. The writes of
 	// the same call are not made.
@@ -28,8 +28,12 @@ const (
 
 // Options say how a store works. The zero value is ready.
 type Options struct {
-	// IndexFailure is Contain or Crash.
+	// IndexFailure says what becomes of an index function's error or panic.
+	// Contained, the object is stored, and left out of that index, which counts it.
 	IndexFailure FailurePolicy
+	// ObjectFailure says what becomes of the panic of an object that is asked for
+	// its resource version. Contained, it is not stored, and its Op has the error.
+	ObjectFailure FailurePolicy
 	// Refused, if not nil, is told of every failure of an index function that is
 	// contained, unless the index was made by AddIndex: whoever added that looks
 	// at it. It is called with the store's locks held and must not call the store.

@@ -49,7 +49,7 @@ func (x *Indexer) versionOf(obj any) (rv string, versioned bool, err error) {
 	if obj == nil {
 		return "", false, nil
 	}
-	if x.opts.IndexFailure == Contain {
+	if x.opts.ObjectFailure == Contain {
 		defer func() {
 			if p := recover(); p != nil {
 				rv, versioned, err = "", false, fmt.Errorf("the object panicked when asked for its resource version: %v", p)
