@@ -206,6 +206,15 @@ func TestTheInformersSayWhatIsWrongWithThem(t *testing.T) {
 	u.expect("The explorer's own handler is not counted.")
 }
 
+// TestTheNamesOfInformersAreWholeBeforeTheirScopes.
+func TestTheNamesOfInformersAreWholeBeforeTheirScopes(t *testing.T) {
+	f := several()
+	f.others[0].Name = "apiservices.apiregistration.k8s.io"
+	u := newUser(t, f, 120, 30)
+	u.press("0").expect("apiservices.apiregistration.k8s.io  all namespaces")
+	newUser(t, f, 80, 30).press("0").expect("…", "watching")
+}
+
 func TestOneInformerHasNoListOfInformers(t *testing.T) {
 	u := newUser(t, newFake(3), 120, 30)
 	u.press("0")

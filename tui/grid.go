@@ -6,9 +6,11 @@ type column struct {
 	// min and max bound its width. The one whose max is larger takes what the
 	// others leave.
 	min, max int
-	right    bool
-	drop     int // when it goes for lack of room: the highest first and together, 0 never
-	key      bool
+	// need is the width that keys have before other columns get more than least.
+	need  int
+	right bool
+	drop  int // when it goes for lack of room: the highest first and together, 0 never
+	key   bool
 	// by names what rows are sorted by in this column; empty where they can't be.
 	by string
 	// first is the direction in which one looks at it first.
@@ -117,16 +119,19 @@ func newGrid(w int, columns ...column) grid {
 		}
 	}
 	// The keys have what they need, and take what the others leave.
-	for _, keys := range []bool{false, true} {
-		for i, c := range columns {
-			if g.widths[i] > 0 && c.max > c.min && c.key == keys {
-				more := min(c.max-c.min, w-1-total)
+	grow := func(keys bool, most func(*column) int) {
+		for i := range columns {
+			if c := &columns[i]; g.widths[i] > 0 && c.max > c.min && c.key == keys && most(c) > g.widths[i] {
+				more := min(most(c)-g.widths[i], w-1-total)
 				// Where even what stays has no room, what can shrink does.
 				g.widths[i] = max(g.widths[i]+more, 1)
 				total += more
 			}
 		}
 	}
+	grow(true, func(c *column) int { return min(c.need, c.max) })
+	grow(false, func(c *column) int { return c.max })
+	grow(true, func(c *column) int { return c.max })
 	return g
 }
 

@@ -71,7 +71,7 @@ func (p *informersScreen) filter() string        { return p.rows.text }
 func (p *informersScreen) setFilter(text string) { p.rows.setFilter(text) }
 func (p *informersScreen) back() bool            { return p.rows.back() }
 
-func (p *informersScreen) tableShown() (*table, []column) { return p.rows.table, informerColumns() }
+func (p *informersScreen) tableShown() (*table, []column) { return p.rows.table, p.columns() }
 
 func (p *informersScreen) handle(a Action) tea.Cmd {
 	if a == ActionOpen {
@@ -81,13 +81,13 @@ func (p *informersScreen) handle(a Action) tea.Cmd {
 		}
 		return nil
 	}
-	p.rows.handle(a, informerColumns())
+	p.rows.handle(a, p.columns())
 	return nil
 }
 
 func (p *informersScreen) click(x, y int) tea.Cmd {
 	if y == 0 {
-		p.rows.clickTitle(x, p.w, informerColumns())
+		p.rows.clickTitle(x, p.w, p.columns())
 	} else if _, again := p.rows.click(y - 1); again {
 		return p.handle(ActionOpen)
 	}
@@ -112,7 +112,7 @@ func (p *informersScreen) lines() []string {
 	if p.rows.matched == 0 {
 		return message(t, p.w, p.h, "no informer matches "+p.rows.text, count(len(p.m.summaries), "informer is", "informers are")+" there. Searched are name and scope.")
 	}
-	lines := p.rows.draw(t, p.w, informerColumns(), true, func(s *inspect.Summary, selected bool) part {
+	lines := p.rows.draw(t, p.w, p.columns(), true, func(s *inspect.Summary, selected bool) part {
 		if s.Name == p.m.informer && !selected {
 			return part{t.accent, "●"}
 		}
@@ -158,11 +158,17 @@ func (p *informersScreen) detail(t *theme, s *inspect.Summary) []string {
 	return append(lines, newLine(p.w).skip(gutter).segments(3, how, handlers).String())
 }
 
-func informerColumns() []column {
+// columns are those of the table: the names are whole before scopes are.
+func (p *informersScreen) columns() []column {
+	name := flexible("INFORMER", 16, 36).sorted(byName, upwards)
+	for i := range p.m.summaries {
+		name.need = max(name.need, width(clean(p.m.summaries[i].Name)))
+	}
+	name.max = min(max(name.max, name.need), 64)
 	return []column{
-		flexible("INFORMER", 16, 36).sorted(byName, upwards),
-		fixedLeft("SCOPE", 22, 1),
-		fixedLeft("PHASE", 16, 0),
+		name,
+		{title: "SCOPE", min: 14, max: 22, drop: 1},
+		{title: "PHASE", min: 14, max: 16},
 		fixed("OBJECTS", 9, 0).sorted(byObjects, downwards),
 		fixed("QUEUE", 7, 2).sorted(byQueued, downwards),
 		fixed("EV/s", 7, 4).sorted(byEvents, downwards),
