@@ -53,7 +53,12 @@ type Options struct {
 	KeyFunc cache.KeyFunc
 }
 
-// ListenerOptions describe one handler.
+// ListenerOptions describe one handler: what its informer knows of it and decides
+// about it. What a handler can do besides being called, it says by its methods,
+// see RunObserver and Interruptible; what it may do is said here. So a user's
+// handler that happens to have a method of some name is never taken for the
+// explorer's, whose backlog is cut, or for one of the lab's, which readers may
+// remove.
 type ListenerOptions struct {
 	Name string
 	// Explorer marks the explorer's own listener: it receives what is addressed
