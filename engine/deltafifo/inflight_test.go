@@ -3,9 +3,11 @@ package deltafifo_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,10 +27,13 @@ type server struct {
 	objects map[string]int // version by name
 	changed map[string]int // version of a name's last change, deletions included
 	cut     bool           // changes are not told until the next relist
+	// told is what the queue was told last: where the store has to arrive. Of what
+	// a list kept it is what was told before.
+	told map[string]int
 }
 
 func newServer() *server {
-	return &server{objects: map[string]int{}, changed: map[string]int{}}
+	return &server{objects: map[string]int{}, changed: map[string]int{}, told: map[string]int{}}
 }
 
 // change creates, updates or, if gone, deletes a name, and tells q of it.
@@ -44,11 +49,15 @@ func (s *server) change(q cache.Queue, name string, gone bool) error {
 	} else {
 		s.objects[name] = s.rv
 	}
-	switch {
-	case s.cut:
+	if s.cut {
 		return nil
-	case gone:
+	}
+	if gone {
+		delete(s.told, name)
 		return q.Delete(obj(name, s.rv))
+	}
+	s.told[name] = s.rv
+	switch {
 	case existed && old > 0:
 		return q.Update(obj(name, s.rv))
 	default:
@@ -56,28 +65,34 @@ func (s *server) change(q cache.Queue, name string, gone bool) error {
 	}
 }
 
-func (s *server) relist(q cache.Queue) error {
+// relist lists what there is; of the names in keep, letters all, the list cannot
+// give the state.
+func (s *server) relist(q cache.Queue, keep string) error {
 	s.cut = false
 	var list []any
+	told := map[string]int{}
 	for _, name := range s.names() {
-		list = append(list, obj(name, s.objects[name]))
+		if !strings.Contains(keep, name) {
+			told[name] = s.objects[name]
+			list = append(list, obj(name, s.objects[name]))
+			continue
+		}
+		if version, known := s.told[name]; known {
+			told[name] = version
+		}
+		list = append(list, deltafifo.Keep{Key: name})
 	}
+	s.told = told
 	return q.Replace(list, strconv.Itoa(s.rv))
 }
 
-func (s *server) names() []string {
-	var names []string
-	for name := range s.objects {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func (s *server) names() []string { return slices.Sorted(maps.Keys(s.objects)) }
 
+// contents returns where the store has to arrive, as name=version, in order.
 func (s *server) contents() []string {
 	var out []string
-	for _, name := range s.names() {
-		out = append(out, fmt.Sprintf("%s=%d", name, s.objects[name]))
+	for _, name := range slices.Sorted(maps.Keys(s.told)) {
+		out = append(out, fmt.Sprintf("%s=%d", name, s.told[name]))
 	}
 	return out
 }
@@ -100,7 +115,7 @@ func (m move) String() string {
 }
 
 func genMoves(t *rapid.T, depth int, failing bool, label string) []move {
-	ops := []string{"set", "set", "set", "delete", "cut", "relist", "resync", "bookmark"}
+	ops := []string{"set", "set", "set", "delete", "cut", "relist", "relist but", "resync", "bookmark"}
 	if depth > 0 {
 		ops = append(ops, "pop", "pop", "pop")
 	}
@@ -109,6 +124,8 @@ func genMoves(t *rapid.T, depth int, failing bool, label string) []move {
 		m := &moves[i]
 		m.op = rapid.SampledFrom(ops).Draw(t, "op")
 		switch m.op {
+		case "relist but":
+			m.name = rapid.SampledFrom([]string{"a", "b", "c", "ab", "ac", "bc", "abc"}).Draw(t, "names")
 		case "set", "delete":
 			m.name = rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name")
 		case "pop":
@@ -127,7 +144,7 @@ type interleaving struct {
 	server *server
 	q      queue
 	store  *known
-	// marks holds, for each bookmark sent, what the server held.
+	// marks holds, for each bookmark sent, what the queue had been told.
 	marks map[string]map[string]int
 	// first holds the names of the first list, applied those seen since. seen is
 	// nil until there was one.
@@ -162,11 +179,11 @@ func (x *interleaving) do(m move) error {
 		return x.server.change(x.q, m.name, m.op == "delete")
 	case "cut":
 		x.server.cut = true
-	case "relist":
+	case "relist", "relist but":
 		if x.first == nil && !x.q.HasSynced() {
-			x.first = append([]string{}, x.server.names()...)
+			x.first = slices.DeleteFunc(append([]string{}, x.server.names()...), func(name string) bool { return strings.Contains(m.name, name) })
 		}
-		return x.server.relist(x.q)
+		return x.server.relist(x.q, m.name)
 	case "resync":
 		return x.q.Resync()
 	case "bookmark":
@@ -175,10 +192,7 @@ func (x *interleaving) do(m move) error {
 		}
 		x.server.rv++
 		rv := strconv.Itoa(x.server.rv)
-		x.marks[rv] = map[string]int{}
-		for name, version := range x.server.objects {
-			x.marks[rv][name] = version
-		}
+		x.marks[rv] = maps.Clone(x.server.told)
 		return x.q.(cache.ReflectorBookmarkStore).Bookmark(rv)
 	case "pop":
 		if x.q.Page(time.Now(), inspect.QueueQuery{}).Matched == 0 {
@@ -231,7 +245,9 @@ func (x *interleaving) apply(e *deltafifo.Entry) error {
 		}
 	case cache.ReplacedAllInfo:
 		for _, o := range o.Objects {
-			x.applied[o.(*object).Name] = true
+			if o, listed := o.(*object); listed { // else it is kept
+				x.applied[o.Name] = true
+			}
 		}
 	case cache.BookmarkInfo:
 		return x.vouched(o.ResourceVersion)
@@ -251,8 +267,8 @@ func version(o any) int {
 	return n
 }
 
-// vouched checks that the store is not behind the bookmark rv: what the server
-// held then it holds too, or something newer.
+// vouched checks that the store is not behind the bookmark rv: what the queue had
+// been told then it holds, or something newer.
 func (x *interleaving) vouched(rv string) error {
 	if x.failing {
 		return nil
@@ -276,7 +292,7 @@ func (x *interleaving) vouched(rv string) error {
 // arrive connects, pops what is left, and compares the store with the server.
 func (x *interleaving) arrive() error {
 	if x.server.cut {
-		if err := x.server.relist(x.q); err != nil {
+		if err := x.server.relist(x.q, ""); err != nil {
 			return err
 		}
 	}
@@ -343,12 +359,13 @@ func TestReflectorConsumerAndReadersAtOnce(t *testing.T) {
 			wg.Go(func() { watchQueue(t, q, done) })
 			for range 3000 {
 				name := string(rune('a' + rand.IntN(12)))
+				keep := []string{"", name}[rand.IntN(2)]
 				var err error
 				switch rand.IntN(20) {
 				case 0:
 					truth.cut = true
 				case 1:
-					err = truth.relist(q)
+					err = truth.relist(q, keep)
 				case 2:
 					err = q.Resync()
 				case 3, 4, 5:
@@ -360,7 +377,7 @@ func TestReflectorConsumerAndReadersAtOnce(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if err := truth.relist(q); err != nil {
+			if err := truth.relist(q, ""); err != nil {
 				t.Error(err)
 			}
 			q.Close()

@@ -75,10 +75,16 @@ func (k *known) apply(key string, d cache.Delta) {
 	case cache.Deleted:
 		delete(k.objects, key)
 	case cache.ReplacedAll:
+		before := k.objects
 		k.objects = map[string]any{}
 		for _, o := range d.Object.(cache.ReplacedAllInfo).Objects {
-			if o, ok := o.(*object); ok { // in no list of a server would it be otherwise
+			switch o := o.(type) { // in no list of a server would it be anything else
+			case *object:
 				k.objects[o.Name] = o
+			case deltafifo.Keep:
+				if kept, exists := before[o.Key]; exists {
+					k.objects[o.Key] = kept
+				}
 			}
 		}
 	default:
