@@ -127,6 +127,8 @@ type Model struct {
 	content string
 	dirty   bool
 	pulse   *pulse // of the writer; nil without a terminal
+
+	keyboard *keyboard // nil if Bubble Tea reads the keys itself
 }
 
 // span is the cells of a tab.

@@ -62,7 +62,13 @@ func run(ctx context.Context, o Options, more ...tea.ProgramOption) error {
 	m := NewModel(ctx, o)
 	defer func() { m.source.close() }() // that of what is looked at in the end
 	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(writesPerSecond)}, more...)
-	if o.Input != nil {
+	if o.Input == nil {
+		o.Input = os.Stdin
+	}
+	if m.keyboard = newKeyboard(o.Input); m.keyboard != nil {
+		defer m.keyboard.Close()
+		options = append(options, tea.WithInput(m.keyboard))
+	} else if o.Input != os.Stdin { // of which Bubble Tea knows what to do where it is no terminal
 		options = append(options, tea.WithInput(o.Input))
 	}
 	if o.Output != nil {
