@@ -228,7 +228,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if len(m.wanted) > 0 {
 		cmd = tea.Batch(cmd, m.fetchNames())
 	}
-	m.pulse.beat()
 	return m, cmd
 }
 
@@ -375,8 +374,9 @@ func (m *Model) history() *history {
 // snapshot returns the vitals shown.
 func (m *Model) snapshot() *inspect.Snapshot { return &m.frame.snapshot.value }
 
-// View returns the screen that was composed last.
+// View returns the screen that was composed last, and has it written.
 func (m *Model) View() tea.View {
+	m.pulse.beat()
 	v := tea.NewView(m.content)
 	v.AltScreen = true
 	v.WindowTitle = m.title()

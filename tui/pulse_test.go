@@ -41,16 +41,19 @@ func TestTheWriterRestsWhileNothingHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, ticks := beating(t)
 		p.beat()
-		if n := ticks(quickly); n != 1 {
-			t.Errorf("%d looks within %v of a message, want one", n, quickly)
+		if n := ticks(atOnce); n != 1 {
+			t.Errorf("%d looks within %v of a message, want one", n, atOnce)
+		}
+		if n := ticks(quickly); n != 0 {
+			t.Errorf("%d looks in the %v after that, want none", n, quickly)
 		}
 		ticks(awhile)
 		if n := ticks(10 * time.Second); n < 49 || n > 51 {
 			t.Errorf("%d looks in 10 s of nothing, want one each %v", n, slowly)
 		}
 		p.beat()
-		if n := ticks(quickly); n != 1 {
-			t.Errorf("%d looks within %v of a message after rest, want one", n, quickly)
+		if n := ticks(atOnce); n != 1 {
+			t.Errorf("%d looks within %v of a message after rest, want one", n, atOnce)
 		}
 	})
 }
@@ -93,10 +96,10 @@ func TestAKeyIsWrittenQuicklyAtAnyMoment(t *testing.T) {
 			synctest.Wait()
 			before := len(s.screen.String())
 			io.WriteString(s.keys, "?")
-			time.Sleep(quickly + time.Microsecond)
+			time.Sleep(atOnce + time.Microsecond)
 			synctest.Wait()
 			if out := ansi.Strip(s.screen.String()[before:]); strings.TrimSpace(out) == "" {
-				t.Errorf("nothing written %v after key %d", quickly, offset)
+				t.Errorf("nothing written %v after key %d", atOnce, offset)
 			}
 		}
 	})
