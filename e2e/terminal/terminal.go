@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -48,6 +49,8 @@ type Terminal struct {
 	mu       sync.Mutex
 	emulator *vt.Emulator       // guarded by mu, but for its pipe of answers
 	modes    map[ansi.Mode]bool // guarded by mu: what the program switched on and not off
+
+	written atomic.Uint64 // how often the program wrote
 
 	// exited is closed when the program has ended and its output is read; err and
 	// after are set before.
@@ -142,6 +145,7 @@ type screen struct{ t *Terminal }
 func (s screen) Write(p []byte) (int, error) {
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
+	s.t.written.Add(1)
 	return s.t.emulator.Write(p)
 }
 
@@ -195,6 +199,10 @@ func (t *Terminal) HangUp() error {
 
 // PID is the program's process id.
 func (t *Terminal) PID() int { return t.cmd.Process.Pid }
+
+// Written is another number whenever the screen may have changed: much cheaper to
+// ask for than the screen.
+func (t *Terminal) Written() uint64 { return t.written.Load() }
 
 // Screen returns the text on the screen, without colours, as one line a row.
 func (t *Terminal) Screen() string {

@@ -22,7 +22,7 @@ const (
 	// limit is how long the process may take for anything that is not measured.
 	limit = time.Minute
 	// look is how often the screen is looked at for the answer to a key.
-	look = time.Millisecond
+	look = 500 * time.Microsecond
 )
 
 // latencies are how long it took from a key to its answer on the screen.
@@ -58,6 +58,7 @@ func measure(ctx context.Context, o options, rate int, screen bool, keys *latenc
 		return r, err
 	}
 	defer func() { err = errors.Join(err, term.Close()) }()
+	began, used := time.Now(), cpuTime()
 	if screen {
 		if err := toStore(term); err != nil {
 			return r, err
@@ -78,6 +79,7 @@ func measure(ctx context.Context, o options, rate int, screen bool, keys *latenc
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("read the report: %w", err)
 	}
+	r.Terminal = (cpuTime() - used).Seconds() / time.Since(began).Seconds()
 	return r, nil
 }
 
@@ -124,22 +126,38 @@ func press(ctx context.Context, term *terminal.Terminal, length time.Duration, k
 		if err := term.Send("?"); err != nil {
 			return err
 		}
-		for strings.Contains(term.Screen(), helpText) != open {
-			if term.Ended() {
-				return nil // its time was over before the answer came
-			}
-			if time.Since(began) > limit {
-				return fmt.Errorf("a key had no answer for %v; the screen:\n%s", limit, term.Screen())
-			}
-			time.Sleep(look)
+		answered, err := awaitHelp(term, open, began)
+		if err != nil || !answered {
+			return err
 		}
 		*keys = append(*keys, time.Since(began))
 		// No rhythm that could keep step with the frames.
-		if err := sleep(ctx, time.Duration(40+len(*keys)*37%50)*time.Millisecond); err != nil {
+		if err := sleep(ctx, time.Duration(20+len(*keys)*37%33)*time.Millisecond); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// awaitHelp waits for the answer to a key: that the help is there, or gone. It
+// returns false if the program's time was over before. Between two writes it does
+// not look: to read the whole screen every millisecond takes much of a processor,
+// just while the program needs it.
+func awaitHelp(term *terminal.Terminal, open bool, began time.Time) (answered bool, err error) {
+	for seen := term.Written() - 1; ; time.Sleep(look) {
+		if now := term.Written(); now != seen {
+			seen = now
+			if strings.Contains(term.Screen(), helpText) == open {
+				return true, nil
+			}
+		}
+		if term.Ended() {
+			return false, nil
+		}
+		if time.Since(began) > limit {
+			return false, fmt.Errorf("a key had no answer for %v; the screen:\n%s", limit, term.Screen())
+		}
+	}
 }
 
 func writeTable(out io.Writer, o options, bare, shown []report, paced report, keys latencies) error {
@@ -153,6 +171,7 @@ func writeTable(out io.Writer, o options, bare, shown []report, paced report, ke
 	cpu := func(r report) float64 { return r.CPU }
 	fmt.Fprintf(w, "processor time an event, without and with\t%.1f, %.1f µs\t\t\n", median(bare, cpu), median(shown, cpu))
 	fmt.Fprintf(w, "writes to the terminal meanwhile\t%.0f/s\t\t\n", median(shown, func(r report) float64 { return r.Writes }))
+	fmt.Fprintf(w, "of a core, for the terminal and who looks at it\t%.1f %%\t\t\n", 100*median(shown, func(r report) float64 { return r.Terminal }))
 	fmt.Fprintf(w, "skipped by the journal meanwhile\t%.0f\t\t\n", median(shown, func(r report) float64 { return float64(r.LostJournal) }))
 	if o.rate > 0 {
 		writeSteady(w, o, paced, keys)

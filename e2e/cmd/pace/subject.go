@@ -31,6 +31,9 @@ type report struct {
 	CPU float64
 	// LostJournal counts what the explorer's journal skipped.
 	LostJournal uint64
+	// Terminal is how much of a core the emulated terminal took beside the process,
+	// and who looks at it: no part of CPU, but of what there is for everybody.
+	Terminal float64
 }
 
 // runSubject runs the informer that is measured, with the explorer if asked to,
