@@ -11,7 +11,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
 )
 
@@ -132,6 +134,30 @@ func TestAHandlersOwnLoggerIsUsed(t *testing.T) {
 		if !strings.Contains(lines.String(), "resync") {
 			t.Errorf("the warning went elsewhere; the logger has %q", lines.String())
 		}
+	})
+}
+
+func TestAHandlersOwnLoggerHasItsPanics(t *testing.T) {
+	surviving(t)
+	utilruntime.PanicHandlers = []func(context.Context, any){func(ctx context.Context, r any) {
+		klog.FromContext(ctx).Info("survived", "panic", r)
+	}}
+	same(t, func(t *testing.T, build func(cache.ListerWatcher, cache.SharedIndexInformerOptions) cache.SharedIndexInformer) {
+		synctest.Test(t, func(t *testing.T) {
+			lines := &ktesting.BufferTL{}
+			logger := ktesting.NewLogger(lines, ktesting.NewConfig())
+			i := build(&script{lists: []string{"10: a@5"}}, cache.SharedIndexInformerOptions{})
+			bad := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("no such luck") }}
+			if _, err := i.AddEventHandlerWithOptions(bad, cache.HandlerOptions{Logger: &logger}); err != nil {
+				t.Fatal(err)
+			}
+			stop := run(i)
+			synctest.Wait()
+			stop()
+			if got := lines.String(); !strings.Contains(got, "no such luck") {
+				t.Errorf("the panic was logged elsewhere; the handler's logger has %q", got)
+			}
+		})
 	})
 }
 

@@ -64,6 +64,7 @@ func (i *Informer) AddNamedEventHandler(name string, h cache.ResourceEventHandle
 		ResyncAsked:   asked,
 		ResyncGranted: i.grantLocked(logger, asked),
 		Now:           time.Now(),
+		Logger:        &logger,
 	}
 	if slow, ok := h.(*labHandler); ok {
 		options.Lab, options.Delay = true, slow.delay
