@@ -75,6 +75,7 @@
 //     those of client-go v0.37.2 but for the deviations below.
 //   - If ctx ends, in whatever phase, Run returns when the request under way has
 //     returned, the watch is stopped and the resync timer's goroutine has ended.
+//     A LIST that takes no notice of the stop is left after a second.
 //   - If a request was made, it is in Requests, until 256 newer ones are.
 //   - If an event can't be enqueued, it is logged, counted and named in
 //     Vitals; the next one is not held up.
@@ -82,7 +83,7 @@
 // The store must be safe for Resync beside the other calls. It owns what it is
 // given. A ListerWatcher that wraps another must forward
 // IsWatchListSemanticsUnSupported, and should heed its context: Run waits for
-// it. OnError must not block for long: nothing is read meanwhile.
+// a WATCH to be opened. OnError must not block for long: nothing is read meanwhile.
 //
 // Cost: one goroutine, and a second one while a resync period is set. An event,
 // or what is handed over with it, costs one uncontended lock and one reading of

@@ -31,6 +31,8 @@ var (
 	// errPanic stands for a panic of the ListerWatcher or the store that the
 	// process tolerates; the log has it.
 	errPanic = errors.New("panic, see the log")
+	// errNoAnswer is that of a LIST that has ended its goroutine.
+	errNoAnswer = errors.New("the client ended its goroutine instead of answering")
 	// errUnknownEvent is why an event of a type that is none of watch's was left
 	// behind.
 	errUnknownEvent = errors.New("unknown kind of event")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -12,11 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/pager"
 	"k8s.io/klog/v2"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
+
+// abandonAfter is how long a LIST may go on after a stop until it is left.
+const abandonAfter = time.Second
 
 // list is the step of PhaseListing: one LIST in as many pages as it takes, and
 // Replace with what it brought.
@@ -142,7 +147,7 @@ func (r *Reflector) newPager(version string) *pager.ListPager {
 				Limit:           o.Limit,
 			})
 		}
-		list, err := r.source.ListWithContext(ctx, o)
+		list, err := r.page(ctx, o)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.endRequest(outcomeOf(inspect.VerbList, err), err, nextRetry)
@@ -160,6 +165,54 @@ func (r *Reflector) newPager(version string) *pager.ListPager {
 		p.PageSize = 0
 	}
 	return p
+}
+
+// page asks for one page of a list. One that takes no notice of a stop, because
+// nobody has handed the context on, is left after abandonAfter; what it still
+// brings is forgotten.
+func (r *Reflector) page(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	answers := make(chan answer, 1)
+	go func() {
+		a := answer{err: errNoAnswer} // of one that ends its goroutine
+		defer func() { answers <- a }()
+		a = ask(ctx, r.source, o)
+	}()
+	var a answer
+	select {
+	case a = <-answers:
+	case <-ctx.Done():
+		patience := time.NewTimer(abandonAfter)
+		defer patience.Stop()
+		select {
+		case a = <-answers:
+		case <-patience.C:
+			klog.FromContext(ctx).Info("Warning: a LIST goes on after the stop; hand its context on to the client", "reflector", r.name)
+			return nil, ctx.Err()
+		}
+	}
+	if a.panicked != nil {
+		panic(a.panicked)
+	}
+	return a.list, a.err
+}
+
+// answer is what became of a request for a page.
+type answer struct {
+	list     runtime.Object
+	err      error
+	panicked any
+}
+
+// ask makes the request. A panic is for the reflector's goroutine to pass on,
+// which does not know where it comes from.
+func ask(ctx context.Context, source cache.ListerWithContext, o metav1.ListOptions) (a answer) {
+	defer func() {
+		if a.panicked = recover(); a.panicked != nil {
+			klog.FromContext(ctx).Error(nil, "LIST panicked", "panic", a.panicked, "stacktrace", string(debug.Stack()))
+		}
+	}()
+	a.list, a.err = source.ListWithContext(ctx, o)
+	return a
 }
 
 // receivedPage notes the progress of a LIST.

@@ -181,7 +181,8 @@ func New(lw cache.ListerWatcher, example any, store cache.ReflectorStore, o Opti
 }
 
 // Run fills the store until ctx ends. It returns when everything that it
-// started has ended, so a ListerWatcher that ignores its context holds it up.
+// started has ended, but for a LIST that takes no notice: that is left after a
+// second. A WATCH that is being opened and ignores its context holds it up.
 //
 // Unlike client-go, a reflector runs once: a second call returns at once; and not
 // at all if ctx has ended already [one run].
