@@ -31,9 +31,11 @@
 //
 // The queue is client-go's DeltaFIFO, which per key compresses what has not
 // been handled yet. Stock client-go runs it up to 1.35; from 1.36 on its
-// NewSharedIndexInformer runs a RealFIFO, which keeps every event in order. For
-// a handler the two differ in how many intermediate states it may see, never in
-// the last one.
+// NewSharedIndexInformer runs a RealFIFO, which keeps every event in order: here
+// InOrder. For a handler the two differ in how many intermediate states it may
+// see; in that the deletions of a relist come after what was listed and not before
+// it; and in that a DeltaFIFO says nothing of the deletion of what the program has
+// taken out of the store itself. They never differ in the last state.
 //
 // # Guarantees
 //
@@ -52,7 +54,8 @@
 //     list and this handler all of it.
 //   - If an index is added by expression, it has what the store has, before and
 //     after; objects the expression fails on are counted and left out of it.
-//   - If Run has returned, every goroutine has ended.
+//   - If Run has returned, every goroutine has ended, but for a LIST that goes on
+//     a second after the stop because its ListerWatcher hands no context on.
 //   - If an object has no key, its transform fails or makes something that has
 //     none, or it cannot be applied, it is set aside and listed with the reason;
 //     its neighbours go on, and the newest state known of it, in the store or on
@@ -65,6 +68,8 @@
 // # Deviations from client-go v0.37.2
 //
 // Each has a name, with which the comments end that begin "Unlike client-go,".
+// What errors and logs say is in our own words; an error's type is client-go's.
+//
 // What has an option in Hardening, and is taken back by Options.Strict:
 //
 //	[spacing]         watches that close young are      client-go opens the next at once,
