@@ -157,6 +157,11 @@ func (i *Informer) Queue(_ context.Context, q inspect.QueueQuery) (inspect.Queue
 	if err := filterKeys(q.Filter, "what waits in a queue"); err != nil {
 		return inspect.QueuePage{}, err
 	}
+	switch q.Sort {
+	case "", inspect.SortPosition, inspect.SortKey, inspect.SortAge, inspect.SortDeltas, inspect.SortCause:
+	default:
+		return inspect.QueuePage{}, fmt.Errorf("sort a queue by %s: %w", q.Sort, inspect.ErrUnsupported)
+	}
 	generation := i.generation.Current()
 	queue, _ := i.stages()
 	if queue == nil {

@@ -226,6 +226,21 @@ func TestABucketIsSortedByAnyColumn(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+func TestAQueueIsSortedByWhatItsRowsHave(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, s server, i *Informer) {
+		stop := filled(s, i)
+		for _, by := range []inspect.Sort{"", inspect.SortPosition, inspect.SortKey, inspect.SortAge, inspect.SortDeltas, inspect.SortCause} {
+			if _, err := i.Queue(t.Context(), inspect.QueueQuery{Sort: by, Limit: 1}); err != nil {
+				t.Errorf("by %q: %v", by, err)
+			}
+		}
+		if _, err := i.Queue(t.Context(), inspect.QueueQuery{Sort: inspect.SortSize}); !errors.Is(err, inspect.ErrUnsupported) {
+			t.Errorf("by size: %v, want ErrUnsupported", err)
+		}
+		stop()
+	})
+}
+
 func TestObjectsCarryTheirKind(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := corev1.AddToScheme(scheme); err != nil {

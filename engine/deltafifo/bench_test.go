@@ -156,6 +156,11 @@ func BenchmarkLook(b *testing.B) {
 		{"vitals", func(now time.Time) { q.Vitals(now) }},
 		{"page/filter=none", func(now time.Time) { q.Page(now, inspect.QueueQuery{Offset: keys / 2, Limit: 60}) }},
 		{"page/filter=few", func(now time.Time) { q.Page(now, inspect.QueueQuery{Filter: "pod-0999", Limit: 60}) }},
+		{"page/sort=key", func(now time.Time) { q.Page(now, inspect.QueueQuery{Sort: inspect.SortKey, Desc: true, Limit: 60}) }},
+		{"page/sort=deltas", func(now time.Time) { q.Page(now, inspect.QueueQuery{Sort: inspect.SortDeltas, Desc: true, Limit: 60}) }},
+		{"page/sort=key/deep", func(now time.Time) {
+			q.Page(now, inspect.QueueQuery{Sort: inspect.SortKey, Offset: keys / 2, Limit: 60})
+		}},
 	} {
 		b.Run(fmt.Sprintf("keys=%d/%s", keys, c.name), func(b *testing.B) {
 			b.ReportAllocs()

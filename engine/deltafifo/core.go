@@ -36,6 +36,9 @@ type contents interface {
 	flyingRowLocked(i int) row
 	waitingKeyLocked(i int) string
 	waitingRowLocked(i int) row
+	// What pages are sorted by.
+	flyingWeightLocked(i int) weight
+	waitingWeightLocked(i int) weight
 }
 
 // core is what both queues share: the lock and who waits at it, turns of

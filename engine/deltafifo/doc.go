@@ -79,8 +79,9 @@
 // and Resync are linear in the list, the queue and the store. The first that
 // comes while there is a run makes an index of its keys, some 50 ns each; without
 // it a Resync costs some 10 ns a key, and taking it out again 30. Vitals, Waiting a
-// key, and a Page without a filter do not depend on the length of the queue. A
-// Page with a filter looks at every waiting key, about 100 ns each, and holds
-// the lock for a few thousand of them at a time. A waiting key with one delta
+// key, and a Page without a filter in the queue's own order do not depend on the
+// length of the queue. A Page with a filter or in another order looks at every
+// waiting key, about 100 ns each, by key up to 300, and holds the lock for a few
+// thousand of them at a time. A waiting key with one delta
 // takes about 170 bytes besides the object and the key, in a run 32.
 package deltafifo

@@ -339,7 +339,7 @@ func (q *InOrder) Kept() Kept {
 // FilteredPage is Page with a predicate in the place of a filter.
 func (q *DeltaFIFO) FilteredPage(query inspect.QueueQuery, match func(string) bool) inspect.QueuePage {
 	var p inspect.QueuePage
-	rows := q.filteredRows(&p, query, match)
+	rows := q.chosenRows(&p, newWindow(query), match)
 	p.Items = showRows(rows, 0, 0)
 	return p
 }

@@ -117,3 +117,13 @@ func (q *InOrder) waitingRowLocked(i int) row {
 	r.deltas[0] = s.delta
 	return r
 }
+
+func (q *InOrder) flyingWeightLocked(i int) weight {
+	e := &q.batch[i]
+	return weight{e.Arrived.Sub(q.began), 1, e.Cause}
+}
+
+func (q *InOrder) waitingWeightLocked(i int) weight {
+	s := q.entries.at(i)
+	return weight{s.arrived, 1, s.cause}
+}

@@ -38,9 +38,10 @@ func (q *DeltaFIFO) Waiting(keys []string) []int {
 // Page returns a window of the keys in flight, then of those that wait. A key
 // that is in flight while newer deltas wait has a row for either.
 //
-// Without a filter only the window is looked at. With one every key is, but the
-// lock is held for a few thousand at a time only; what is popped meanwhile is
-// counted and not shown.
+// Without a filter, by position, only the window is looked at. Else every key is,
+// but the lock is held for a few thousand at a time only; what is popped meanwhile
+// is counted and not shown. They are sorted without it, which takes memory for
+// twice the rows up to the window's end.
 func (q *DeltaFIFO) Page(now time.Time, query inspect.QueueQuery) inspect.QueuePage {
 	return q.page(now, query, 0)
 }
@@ -85,4 +86,23 @@ func (q *DeltaFIFO) waitingRowLocked(i int) row {
 	copy(r.deltas[:], it.waiting)
 	r.more = len(it.waiting) - r.n
 	return r
+}
+
+func (q *DeltaFIFO) flyingWeightLocked(i int) weight {
+	f, n := q.flight[i], 1
+	if f.item != nil {
+		n = f.item.flight
+	}
+	first := f.newest + 1 - n
+	newest := first + min(n, shownDeltas) - 1
+	return weight{q.batch[first].Arrived.Sub(q.began), int32(n), q.batch[newest].Cause}
+}
+
+func (q *DeltaFIFO) waitingWeightLocked(i int) weight {
+	it, _ := q.rowLocked(i)
+	if it == nil {
+		return weight{q.run.arrived, 1, q.run.cause}
+	}
+	n := len(it.waiting)
+	return weight{it.waiting[0].arrived, int32(n), it.waiting[min(n, shownDeltas)-1].cause}
 }

@@ -12,7 +12,8 @@ import (
 const (
 	// shownDeltas is how many deltas of a key a page shows.
 	shownDeltas = 8
-	// scanKeys is how many keys a filter looks at before it lets go of the lock.
+	// scanKeys is how many keys a filter or an order looks at before it lets go of
+	// the lock.
 	scanKeys = 4096
 )
 
@@ -22,10 +23,14 @@ const (
 func (c *core) page(now time.Time, query inspect.QueueQuery, known int) inspect.QueuePage {
 	var p inspect.QueuePage
 	var rows []row
-	if match := inspect.Match(query.Filter); match == nil {
+	match := inspect.Match(query.Filter)
+	switch own := query.Sort == "" || query.Sort == inspect.SortPosition; {
+	case own && match == nil:
 		rows = c.windowRows(&p, query)
-	} else {
-		rows = c.filteredRows(&p, query, match)
+	case own && !query.Desc:
+		rows = c.chosenRows(&p, newWindow(query), match)
+	default:
+		rows = c.chosenRows(&p, newRanking(query), match)
 	}
 	p.Items = showRows(rows, now.Sub(c.began), known)
 	return p
@@ -40,7 +45,11 @@ func (c *core) windowRows(p *inspect.QueuePage, query inspect.QueueQuery) []row 
 	start, end := inspect.Window(0, query.Offset, query.Limit, p.Matched)
 	p.Start = start
 	rows := make([]row, 0, end-start)
-	for i := start; i < end; i++ {
+	for rank := start; rank < end; rank++ {
+		i := rank
+		if query.Desc {
+			i = p.Matched - 1 - rank
+		}
 		if i < flying {
 			rows = append(rows, c.contents.flyingRowLocked(i))
 		} else {
@@ -50,16 +59,23 @@ func (c *core) windowRows(p *inspect.QueuePage, query inspect.QueueQuery) []row 
 	return rows
 }
 
-func (c *core) filteredRows(p *inspect.QueuePage, query inspect.QueueQuery, match func(string) bool) []row {
-	w := newWindow(query)
+// chooser keeps, of candidates that come one by one, those that a query shows.
+type chooser interface {
+	add(candidate)
+	// rows returns them in their order, the rank of the first one, and how many
+	// there were.
+	rows() (chosen []candidate, start, seen int)
+}
+
+// chosenRows looks at every row; a nil match keeps all.
+func (c *core) chosenRows(p *inspect.QueuePage, choose chooser, match func(string) bool) []row {
 	c.scan(func(found candidate) {
-		if match(found.key) {
-			w.add(found)
+		if match == nil || match(found.key) {
+			choose.add(found)
 		}
 	})
-	p.Matched = w.seen
-	chosen, start := w.rows()
-	p.Start = start
+	var chosen []candidate
+	chosen, p.Start, p.Matched = choose.rows()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.Deltas, p.Keys = c.waiting, c.contents.keysLocked()
@@ -72,13 +88,14 @@ func (c *core) filteredRows(p *inspect.QueuePage, query inspect.QueueQuery, matc
 	return rows
 }
 
-// candidate is a row that a filter looks at: the one at position among those
-// that wait, or, unless turn is zero, the one of that rank in that turn's
-// flight.
+// candidate is a row that a filter or an order looks at: the one at position
+// among those that wait, or, unless turn is zero, the one of that rank in that
+// turn's flight.
 type candidate struct {
 	key      string
 	position int64
 	turn     uint64
+	weight
 }
 
 // scan calls visit, without the lock, for every row in flight and waiting.
@@ -87,7 +104,7 @@ func (c *core) scan(visit func(candidate)) {
 	c.mu.Lock()
 	flying, _ := c.contents.rowsLocked()
 	for i := range flying {
-		chunk = append(chunk, candidate{key: c.contents.flyingKeyLocked(i), position: int64(i), turn: c.turns})
+		chunk = append(chunk, candidate{key: c.contents.flyingKeyLocked(i), position: int64(i), turn: c.turns, weight: c.contents.flyingWeightLocked(i)})
 	}
 	next := c.head
 	for {
@@ -96,7 +113,8 @@ func (c *core) scan(visit func(candidate)) {
 		_, waiting := c.contents.rowsLocked()
 		end := min(next+scanKeys, c.head+int64(waiting))
 		for ; next < end; next++ {
-			chunk = append(chunk, candidate{key: c.contents.waitingKeyLocked(int(next - c.head)), position: next})
+			i := int(next - c.head)
+			chunk = append(chunk, candidate{key: c.contents.waitingKeyLocked(i), position: next, weight: c.contents.waitingWeightLocked(i)})
 		}
 		c.mu.Unlock()
 		if len(chunk) == 0 {

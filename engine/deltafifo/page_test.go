@@ -1,14 +1,17 @@
 package deltafifo_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	diff "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/client-go/tools/cache"
 	"pgregory.net/rapid"
 
@@ -39,13 +42,13 @@ func TestAPageShowsFlightThenOrder(t *testing.T) {
 					{Type: "Replaced", Cause: inspect.CauseInitial, ResourceVersion: "1", Age: time.Second, Objects: 1},
 				}},
 			}}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("page (-want +got):\n%s", diff)
+			if lines := diff.Diff(want, got); lines != "" {
+				t.Errorf("page (-want +got):\n%s", lines)
 			}
 			got = q.Page(time.Now(), inspect.QueueQuery{Limit: 2, Offset: 1, Filter: "WEB"})
 			want.Matched, want.Start, want.Items = 3, 1, want.Items[1:3]
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("filtered page (-want +got):\n%s", diff)
+			if lines := diff.Diff(want, got); lines != "" {
+				t.Errorf("filtered page (-want +got):\n%s", lines)
 			}
 			return nil
 		})
@@ -206,4 +209,94 @@ func TestARowInFlightIsNotShownOnceItHasLanded(t *testing.T) {
 		}
 		close(second)
 	})
+}
+
+// TestAPageIsAWindowOfTheSortedWhole compares windows in every order with the slice
+// of all rows, in flight and waiting, that they mean.
+func TestAPageIsAWindowOfTheSortedWhole(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		keys := rapid.SliceOfN(rapid.StringMatching("[abc]{1,3}|a"), 0, 40).Draw(rt, "keys")
+		inOrder := rapid.Bool().Draw(rt, "in order")
+		query := inspect.QueueQuery{
+			Filter: rapid.SampledFrom([]string{"", "a", "!a"}).Draw(rt, "filter"),
+			Sort:   rapid.SampledFrom([]inspect.Sort{"", inspect.SortPosition, inspect.SortKey, inspect.SortAge, inspect.SortDeltas, inspect.SortCause}).Draw(rt, "sort"),
+			Desc:   rapid.Bool().Draw(rt, "desc"),
+			Offset: rapid.OneOf(rapid.IntRange(-2, 45), rapid.Just(math.MaxInt)).Draw(rt, "offset"),
+			Limit:  rapid.IntRange(0, 6).Draw(rt, "limit"),
+		}
+		listed := rapid.IntRange(0, len(keys)).Draw(rt, "listed")
+		popped := rapid.IntRange(0, len(keys)).Draw(rt, "popped")
+		var err error
+		synctest.Test(t, func(*testing.T) { err = sortedPage(keys, listed, popped, inOrder, query) })
+		if err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+// sortedPage enqueues the keys, the first of them as a list, a second apart,
+// takes some in flight, and compares what a query shows with what it means.
+func sortedPage(keys []string, listed, popped int, inOrder bool, query inspect.QueueQuery) error {
+	q := queue(deltafifo.New(deltafifo.Options{}))
+	if inOrder {
+		q = deltafifo.NewInOrder(deltafifo.Options{})
+	}
+	var objects []any
+	for i, key := range keys[:listed] {
+		objects = append(objects, obj(key, i))
+	}
+	if err := q.Replace(objects, "1"); err != nil {
+		return err
+	}
+	for i, key := range keys[listed:] {
+		time.Sleep(time.Second)
+		if err := q.Update(obj(key, listed+i)); err != nil {
+			return err
+		}
+	}
+	var failure error
+	check := func([]deltafifo.Entry) []deltafifo.Entry {
+		now := time.Now()
+		rows := q.Page(now, inspect.QueueQuery{Filter: query.Filter, Limit: 1000}).Items
+		sign := 1
+		if query.Desc {
+			sign = -1
+		}
+		slices.SortStableFunc(rows, func(a, b inspect.QueueItem) int {
+			switch query.Sort {
+			case inspect.SortKey:
+				return sign * strings.Compare(a.Key, b.Key)
+			case inspect.SortDeltas:
+				return sign * cmp.Compare(len(a.Deltas)+a.More, len(b.Deltas)+b.More)
+			case inspect.SortCause:
+				return sign * strings.Compare(newestCause(a), newestCause(b))
+			case inspect.SortAge:
+				return sign * cmp.Compare(a.Age, b.Age)
+			}
+			return 0
+		})
+		if (query.Sort == "" || query.Sort == inspect.SortPosition) && query.Desc {
+			slices.Reverse(rows)
+		}
+		start, end := inspect.Window(0, query.Offset, query.Limit, len(rows))
+		got := q.Page(now, query)
+		if got.Matched != len(rows) || got.Start != start || !diff.Equal(got.Items, rows[start:end], cmpopts.EquateEmpty()) {
+			failure = fmt.Errorf("matched %d from %d, want %d from %d: %s", got.Matched, got.Start, len(rows), start, diff.Diff(rows[start:end], got.Items))
+		}
+		return nil
+	}
+	if check(nil); failure != nil || popped == 0 || len(keys) == 0 {
+		return failure
+	}
+	if _, _, err := q.PopEntries(upTo(popped), check); err != nil {
+		return err
+	}
+	return failure
+}
+
+func newestCause(i inspect.QueueItem) string {
+	if len(i.Deltas) == 0 {
+		return ""
+	}
+	return i.Deltas[len(i.Deltas)-1].Cause.String()
 }

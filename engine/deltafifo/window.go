@@ -32,15 +32,14 @@ func (w *window) add(c candidate) {
 	}
 }
 
-// rows returns what the query shows and the rank of its first row.
-func (w *window) rows() (chosen []candidate, start int) {
+func (w *window) rows() (chosen []candidate, start, seen int) {
 	start, end := inspect.Window(0, w.offset, w.limit, w.seen)
 	if start == w.offset {
-		return w.first, start
+		return w.first, start, w.seen
 	}
 	// Moved: the window ends with the last row.
 	for rank := start; rank < end; rank++ {
 		chosen = append(chosen, w.last[rank%w.limit])
 	}
-	return chosen, start
+	return chosen, start, w.seen
 }

@@ -49,6 +49,15 @@ const (
 	SortSize    Sort = "size"
 )
 
+// The columns to sort a queue by, besides SortKey and SortAge, that of the oldest
+// delta: the order in which they will be popped, how many deltas wait for a key,
+// and the name of the cause of the newest one that an item holds.
+const (
+	SortPosition Sort = "position"
+	SortDeltas   Sort = "deltas"
+	SortCause    Sort = "cause"
+)
+
 // Page is a window of objects.
 type Page struct {
 	Generation uint64 `json:"generation"`
@@ -91,15 +100,19 @@ type Row struct {
 	Waiting int `json:"waiting,omitempty"`
 }
 
-// QueueQuery asks for a window of the queue, from the head.
+// QueueQuery asks for a window of the queue, by rank.
 type QueueQuery struct {
 	Filter string `json:"filter,omitempty"`
-	Offset int    `json:"offset,omitempty"`
-	Limit  int    `json:"limit"`
+	// Sort names the column; empty is SortPosition, in which keys in flight come
+	// first. Rows that are equal in another order stand in that one, whether Desc or
+	// not. ErrUnsupported for a column that a queue cannot be sorted by.
+	Sort   Sort `json:"sort,omitempty"`
+	Desc   bool `json:"desc,omitempty"`
+	Offset int  `json:"offset,omitempty"`
+	Limit  int  `json:"limit"`
 }
 
-// QueuePage is a window of the keys that wait, in the order in which they will
-// be popped. Keys in flight come first.
+// QueuePage is a window of the keys that wait.
 type QueuePage struct {
 	Generation uint64 `json:"generation"`
 	// Deltas and Keys count everything that waits, Matched the keys that passed
