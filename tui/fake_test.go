@@ -126,6 +126,9 @@ func (f *fake) Queue(_ context.Context, q inspect.QueueQuery) (inspect.QueuePage
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	items := keep(f.queue, q.Filter, func(i inspect.QueueItem) string { return i.Key })
+	if by := (order{string(q.Sort), direction(q.Desc)}); by != (order{by: string(inspect.SortPosition)}) {
+		slices.SortStableFunc(items, func(a, b inspect.QueueItem) int { return compareQueued(&a, &b, by) })
+	}
 	start, end := inspect.Window(0, q.Offset, q.Limit, len(items))
 	return inspect.QueuePage{
 		Deltas: f.snapshot.Queue.Deltas, Keys: f.snapshot.Queue.Keys,

@@ -15,6 +15,9 @@ type column struct {
 	by string
 	// first is the direction in which one looks at it first.
 	first direction
+	// natural: rows stand in this order, the first direction, by themselves, so that
+	// it need not be seen.
+	natural bool
 	// empty: none of the rows in sight has anything in it, so it goes before all
 	// that have.
 	empty bool

@@ -29,7 +29,7 @@ type queueScreen struct {
 }
 
 func newQueueScreen(m *Model) *queueScreen {
-	return &queueScreen{pane: pane{m: m}, table: m.table("queue", order{}), rows: list[inspect.QueueItem]{
+	return &queueScreen{pane: pane{m: m}, table: m.table("queue", order{by: string(inspect.SortPosition)}), rows: list[inspect.QueueItem]{
 		keyOf: queueKey, byRank: true,
 	}}
 }
@@ -62,17 +62,28 @@ func (p *queueScreen) selected() string {
 }
 
 func (p *queueScreen) ask(r *request) {
-	w := p.rows.window()
-	r.queue = want(inspect.QueueQuery{Filter: p.text, Offset: w.offset, Limit: w.limit})
+	r.queue = want(p.query())
 	if p.left() < p.w {
 		p.preview.ask(r, p.selected())
 	}
 }
 
+// query asks for the rows in sight.
+func (p *queueScreen) query() inspect.QueueQuery {
+	w, by := p.rows.window(), p.table.order
+	return inspect.QueueQuery{Filter: p.text, Sort: inspect.Sort(by.by), Desc: bool(by.desc), Offset: w.offset, Limit: w.limit}
+}
+
+// answers says whether the rows read for a query are those to be shown.
+func (p *queueScreen) answers(q *inspect.QueueQuery) bool {
+	now := p.query()
+	return q.Filter == now.Filter && q.Sort == now.Sort && q.Desc == now.Desc
+}
+
 func (p *queueScreen) previewed() *document { return p.preview.shown }
 
 func (p *queueScreen) refresh(f *frame) {
-	if !f.request.queue.on || f.request.queue.query.Filter != p.text {
+	if !f.request.queue.on || !p.answers(&f.request.queue.query) {
 		return
 	}
 	p.err = f.queue.err
@@ -125,6 +136,10 @@ func (p *queueScreen) handle(a Action) tea.Cmd {
 		return nil
 	}
 	if p.left() < p.w && (p.preview.handle(a) || p.preview.turn(a)) {
+		return nil
+	}
+	if p.table.handle(a, p.columns()) {
+		p.rows.home()
 		return nil
 	}
 	switch a {
@@ -181,6 +196,13 @@ func (p *queueScreen) click(x, y int) tea.Cmd {
 	if x >= p.left() {
 		return nil
 	}
+	if y == headHeight-1 && p.rows.matched > 0 {
+		if c := p.table.grid(p.left(), p.columns()).at(x); c != nil && c.by != "" {
+			p.table.sortBy(c)
+			p.rows.home()
+		}
+		return nil
+	}
 	if _, again := p.rows.click(y - headHeight); again {
 		return p.handle(ActionOpen)
 	}
@@ -210,6 +232,9 @@ func (p *queueScreen) hints() []hint {
 		hints = append(hints, hint{ActionOpen, "object"}, hint{ActionBiography, "biography"})
 	}
 	hints = append(hints, hint{ActionFilter, "filter"})
+	if p.rows.matched > 0 {
+		hints = append(hints, hint{ActionSort, "sort"})
+	}
 	switch {
 	case p.preview.focus:
 		hints = append(hints, hint{ActionNextPane, "rows"})
@@ -223,7 +248,11 @@ func (p *queueScreen) status() string {
 	if p.preview.focus {
 		return p.preview.yaml.view.status()
 	}
-	return place(p.rows.cursor, p.rows.matched, p.rows.total, p.text)
+	s := place(p.rows.cursor, p.rows.matched, p.rows.total, p.text)
+	if by := p.table.order; s != "" && (by.by != string(inspect.SortPosition) || by.desc == downwards) {
+		s += " by " + p.table.title(p.columns())
+	}
+	return s
 }
 
 func (p *queueScreen) lines() []string {

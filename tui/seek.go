@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"sort"
 
@@ -198,38 +199,53 @@ func (p *indicesScreen) seekBucket(filter string, forward bool) tea.Cmd {
 	})
 }
 
+// seek asks for single rows until it has found the next match, and then its rank
+// among all: as often as the number of them has digits in base two.
 func (p *queueScreen) seek(filter string, forward bool) tea.Cmd {
 	row, ok := p.rows.selected()
 	if !ok {
 		return nil
 	}
+	by := p.table.order
+	before := func(than *inspect.QueueItem) func(inspect.QueueItem) bool {
+		return func(i inspect.QueueItem) bool { return compareQueued(&i, than, by) < 0 }
+	}
+	is := func(one *inspect.QueueItem) func(inspect.QueueItem) bool {
+		return func(i inspect.QueueItem) bool { return queueKey(i) == queueKey(*one) }
+	}
 	return p.m.inquire(func(ctx context.Context, i inspect.Inspector) func(*Model) {
-		one := func(filter string, rank int) (inspect.QueueItem, int, error) {
-			page, err := i.Queue(ctx, inspect.QueueQuery{Filter: filter, Offset: rank, Limit: 1})
-			if err != nil || len(page.Items) == 0 {
-				return inspect.QueueItem{}, page.Matched, err
+		matched := 0
+		reading := func(filter string) func(rank int) (inspect.QueueItem, error) {
+			return func(rank int) (inspect.QueueItem, error) {
+				page, err := i.Queue(ctx, inspect.QueueQuery{Filter: filter, Sort: inspect.Sort(by.by), Desc: bool(by.desc), Offset: rank, Limit: 1})
+				matched = page.Matched
+				if err != nil || len(page.Items) == 0 {
+					return inspect.QueueItem{}, err
+				}
+				return page.Items[0], nil
 			}
-			return page.Items[0], page.Matched, nil
 		}
-		_, n, err := one(filter, 0)
-		next, found := row, false
+		_, err := reading(filter)(0)
+		next, found, rank := row, false, 0
 		if err == nil {
-			next, found, err = seekRank(n, func(rank int) (inspect.QueueItem, error) {
-				item, _, err := one(filter, rank)
-				return item, err
-			}, func(q inspect.QueueItem) bool { return q.Position < row.Position },
-				func(q inspect.QueueItem) bool { return queueKey(q) == queueKey(row) }, forward)
+			next, found, err = seekRank(matched, reading(filter), before(&row), is(&row), forward)
 		}
-		// How many are in flight tells the last one: they stand before the first.
-		last, all, lastErr := one("", 1<<30)
+		if found {
+			_, err = reading("")(0)
+			rank = sort.Search(matched, func(at int) bool {
+				item, failed := reading("")(at)
+				err = cmp.Or(err, failed)
+				return !before(&next)(item)
+			})
+		}
 		return func(m *Model) {
 			switch {
 			case err != nil:
 				m.fail(err)
-			case !found || lastErr != nil:
+			case !found:
 				m.noMatch(filter, forward)
-			default:
-				p.rows.moveTo(next.Position + all - 1 - last.Position)
+			case p.table.order == by: // else the rows are others by now
+				p.rows.moveTo(rank)
 				p.rows.cursorKey = queueKey(next)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -134,4 +135,49 @@ func TestARankIsSought(t *testing.T) {
 	if err == nil {
 		t.Error("an error is lost")
 	}
+}
+
+// TestAQueueIsSortedByItsTitles by key and by click, back again, and matches are
+// found in the order shown.
+func TestAQueueIsSortedByItsTitles(t *testing.T) {
+	f := newFake(300).waiting(60)
+	u := newUser(t, f, 120, 24)
+	keys := make([]string, len(f.queue))
+	for i := range f.queue {
+		keys[i] = f.queue[i].Key
+	}
+	least, most := slices.Min(keys), slices.Max(keys)
+	selected := func(want string) {
+		t.Helper()
+		if row, _ := u.m.screens[screenQueue].(*queueScreen).rows.selected(); row.Key != want {
+			t.Errorf("%s is selected, want %s", row.Key, want)
+		}
+	}
+	u.press("2")
+	selected(keys[0])
+	u.press("<").expect("by key ▲")
+	selected(least)
+	u.press("O").expect("by key ▼")
+	selected(most)
+	u.press("o", "o", "o").expect("by deltas ▼")
+	row, _ := u.m.screens[screenQueue].(*queueScreen).rows.selected()
+	for i := range f.queue {
+		if len(f.queue[i].Deltas)+f.queue[i].More > len(row.Deltas)+row.More {
+			t.Errorf("more deltas wait for %s than for the first row", f.queue[i].Key)
+		}
+	}
+	lines := strings.Split(u.sees(), "\n")
+	y := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "DELTAS▼") })
+	click := func(title string) {
+		u.send(tea.MouseClickMsg{X: width(lines[y][:strings.Index(lines[y], title)]), Y: y, Button: tea.MouseLeft})
+	}
+	click("KEY")
+	u.expect("by key ▲")
+	u.press("/").types("003").press("enter", "esc", "g", "n").expectMarked("ns-0/web-00315")
+	u.press("n").expectMarked("ns-0/web-00336")
+	u.press("N").expectMarked("ns-0/web-00315")
+	u.press("N").expect("nothing before this row matches 003")
+	click("NO.")
+	selected(keys[0])
+	u.press("n").expectMarked("ns-2/web-00035")
 }

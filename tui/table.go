@@ -38,7 +38,7 @@ func (b *table) grid(w int, columns []column) grid {
 		if more := b.wider[c.title]; more != 0 {
 			c.min, c.max = max(c.min+more, leastColumn), max(c.max+more, leastColumn)
 		}
-		if c.by != "" && c.by == b.order.by {
+		if c.by != "" && c.by == b.order.by && !(c.natural && b.order.desc == c.first) {
 			c.empty, c.drop = false, 0 // or nobody sees what the order means
 		}
 	}
