@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/informeter/informeter/engine/inspect"
 )
 
 // countDown says on standard error, where that is a terminal, how long it still
@@ -41,7 +43,7 @@ func countTo(ctx context.Context, w io.Writer, doing string, d time.Duration) {
 			return
 		case <-tick.C:
 			left -= time.Second
-			_, _ = fmt.Fprintf(w, "%s%s, %v left; an interrupt prints what there is  ", begin, doing, max(left, 0).Round(time.Second))
+			_, _ = fmt.Fprintf(w, "%s%s, %s left; an interrupt prints what there is  ", begin, doing, inspect.Duration(left.Round(time.Second)))
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (e *examination) print(w io.Writer, format string) error {
 
 // watched says what was looked at, and for how long.
 func (e *examination) watched(b *strings.Builder) {
-	fmt.Fprintf(b, "watched for %v\n", e.Watched.Round(100*time.Millisecond))
+	fmt.Fprintf(b, "watched for %s\n", waited(e.Watched))
 	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for i := range e.Informers {
 		s := &e.Informers[i]
@@ -99,10 +99,15 @@ func (e *examination) verdict() string {
 	return "found " + strings.Join(parts, ", ")
 }
 
+// waited writes a duration that somebody has asked for: 1s and not 1.0s.
+func waited(d time.Duration) string {
+	return strings.Replace(inspect.Duration(d.Round(100*time.Millisecond)), ".0s", "s", 1)
+}
+
 // lasted writes a duration in whole seconds: how long a problem lasted is known
 // no better.
 func lasted(d time.Duration) string {
-	return max(d, 0).Round(time.Second).String()
+	return inspect.Duration(max(d, 0).Round(time.Second))
 }
 
 func counted(n int, noun string) string {

@@ -203,7 +203,7 @@ func (p Program) diagnose(e *examination, failOn findings.Severity) error {
 			if why == "" {
 				why = fmt.Sprintf("%s, %d objects so far", i.Phase, i.Objects)
 			}
-			sayError(p.Stderr, fmt.Errorf("%s is not synced after %v: %s", printable(i.Name), e.Watched.Round(100*time.Millisecond), printable(why)))
+			sayError(p.Stderr, fmt.Errorf("%s is not synced after %s: %s", printable(i.Name), waited(e.Watched), printable(why)))
 		}
 	}
 	if code == exitOK {

@@ -80,7 +80,7 @@ func TestDoctorFindsNothingInASteadyCluster(t *testing.T) {
 	if err := e.print(&text, "text"); err != nil {
 		t.Fatal(err)
 	}
-	want := "watched for 5m0s\n  pods  all namespaces  "
+	want := "watched for 5m\n  pods  all namespaces  "
 	if !strings.HasPrefix(text.String(), want) || !strings.HasSuffix(text.String(), " objects  2 handlers  watching\n\nnothing found\n") {
 		t.Errorf("got\n%s", &text)
 	}

@@ -99,7 +99,7 @@ func (f *snapshotFlags) await(ctx context.Context, informers []*engine.Informer)
 
 // shoot reads the informers. Where one is not synced and nothing has failed, its
 // error says what it is waiting for.
-func shoot(ctx context.Context, informers []*engine.Informer, waited time.Duration) ([]inspect.Snapshot, error) {
+func shoot(ctx context.Context, informers []*engine.Informer, took time.Duration) ([]inspect.Snapshot, error) {
 	shots := make([]inspect.Snapshot, len(informers))
 	for n, i := range informers {
 		s, err := i.Snapshot(context.WithoutCancel(ctx))
@@ -107,8 +107,8 @@ func shoot(ctx context.Context, informers []*engine.Informer, waited time.Durati
 			return nil, fmt.Errorf("reading informer %s: %w", i.Name(), err)
 		}
 		if !s.Informer.Synced && s.Reflector.Error == "" {
-			s.Reflector.Error = fmt.Sprintf("not synced after %v: %s, %d objects received",
-				waited.Round(100*time.Millisecond), s.Reflector.Phase, s.Reflector.Received)
+			s.Reflector.Error = fmt.Sprintf("not synced after %s: %s, %d objects received",
+				waited(took), s.Reflector.Phase, s.Reflector.Received)
 		}
 		shots[n] = s
 	}

@@ -80,7 +80,7 @@ func TestTheRequestsTogetherAreSummedUp(t *testing.T) {
 		ranFrom(inspect.VerbList, 501, 500, inspect.OutcomeOK, 20),
 	}
 	u := newUser(t, f, 170, 40).press("7")
-	u.expect("followed 99% of 8m20s", "2.0s in 1 gap", "WATCH     ○ closed               2    5m0s      42", "LIST      ✓ complete")
+	u.expect("followed 99% of 8m20s", "2.0s in 1 gap", "WATCH     ○ closed               2      5m      42", "LIST      ✓ complete")
 	// Where everything was followed, nothing is said to be missing.
 	f.requests = f.requests[:1]
 	u.look()

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"strings"
 	"time"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -77,13 +76,7 @@ func period(d time.Duration) string {
 	if d == 0 {
 		return dash
 	}
-	s := duration(d.Round(100 * time.Millisecond))
-	for _, none := range []string{"m0s", "h0m", "d0h"} {
-		if whole, ok := strings.CutSuffix(s, none); ok {
-			return whole + none[:1]
-		}
-	}
-	return s
+	return duration(d.Round(100 * time.Millisecond))
 }
 
 // mainCause names the most frequent cause and its share.

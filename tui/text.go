@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/informeter/informeter/engine/inspect"
 )
 
 // width returns how many cells the clean text s takes.
@@ -142,36 +144,8 @@ func count[T int | uint64](n T, one, many string) string {
 	return number(n) + " " + many
 }
 
-// duration writes d in at most two units, cut and not rounded: a thing that has
-// lasted for 59.9s has not lasted for a minute.
-func duration(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < 0:
-		return "0s"
-	case d == 0:
-		return "0s"
-	case d < time.Microsecond:
-		return strconv.FormatInt(int64(d), 10) + "ns"
-	case d < time.Millisecond:
-		return strconv.FormatInt(d.Microseconds(), 10) + "µs"
-	case d < 10*time.Millisecond:
-		return tenths(d, time.Millisecond) + "ms"
-	case d < time.Second:
-		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
-	case d < 10*time.Second:
-		return tenths(d, time.Second) + "s"
-	case d < time.Minute:
-		return strconv.Itoa(int(d/time.Second)) + "s"
-	case d < time.Hour:
-		return strconv.Itoa(int(d/time.Minute)) + "m" + strconv.Itoa(int(d%time.Minute/time.Second)) + "s"
-	case d < day:
-		return strconv.Itoa(int(d/time.Hour)) + "h" + strconv.Itoa(int(d%time.Hour/time.Minute)) + "m"
-	case d < 100*day:
-		return strconv.Itoa(int(d/day)) + "d" + strconv.Itoa(int(d%day/time.Hour)) + "h"
-	}
-	return number(int64(d/day)) + "d"
-}
+// duration writes d in at most six characters.
+func duration(d time.Duration) string { return inspect.Duration(d) }
 
 func tenths(d, unit time.Duration) string {
 	t := int(d / (unit / 10))

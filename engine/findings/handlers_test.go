@@ -199,7 +199,7 @@ func TestAHandlerThatIsFarBehindAndDoesNotLose(t *testing.T) {
 	p.none()
 	l.Behind = 84 * time.Second
 	p.pass(time.Second, nil)
-	p.has(Warning, FarBehind, "audit", "told of everything 1m24s late", "647 pending", "arriving 2.0/s, handled 7.0/s at most: caught up in 2m09s")
+	p.has(Warning, FarBehind, "audit", "told of everything 1m24s late", "647 pending", "arriving 2.0/s, handled 7.0/s at most: caught up in 2m9s")
 	l.Behind = longBehind / 2
 	p.pass(time.Second, nil)
 	p.has(Warning, FarBehind, "audit")

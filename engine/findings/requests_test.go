@@ -108,16 +108,6 @@ func TestExpiredWatchesAreCounted(t *testing.T) {
 	}
 }
 
-func TestDurationsAreCut(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		59900 * time.Millisecond: "59s", 21900 * time.Millisecond: "21s", 9990 * time.Millisecond: "9.9s", 9990 * time.Microsecond: "9.9ms", 60 * time.Second: "1m",
-	} {
-		if got := short(d); got != want {
-			t.Errorf("%v is written %s, want %s", d, got, want)
-		}
-	}
-}
-
 func TestThreeListsInFiveMinutesAreALoop(t *testing.T) {
 	p := healthy(t)
 	lose := func(d time.Duration) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/informeter/informeter/engine/inspect"
 )
 
 // longestText bounds what is quoted of errors, panics and keys, in characters.
@@ -114,29 +116,8 @@ func perSecond(rate float64) string {
 	return count(int64(rate+0.5)) + "/s"
 }
 
-// short writes a duration in two digits or so, cut and not rounded: a thing that
-// has lasted for 59.9s has not lasted for a minute.
-func short(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0s"
-	case d < time.Millisecond:
-		return fmt.Sprintf("%dµs", d.Microseconds())
-	case d < 10*time.Millisecond:
-		return fmt.Sprintf("%.1fms", float64(d.Truncate(time.Millisecond/10))/float64(time.Millisecond))
-	case d < time.Second:
-		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1fs", d.Truncate(time.Second/10).Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour && d%time.Minute < time.Second:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%dh%02dm", int64(d.Hours()), int(d.Minutes())%60)
-}
+// short writes a duration.
+func short(d time.Duration) string { return inspect.Duration(d) }
 
 // between writes a range of durations.
 func between(low, high time.Duration) string {
