@@ -20,6 +20,7 @@ type scratch struct {
 	sources       []int // the entry that each op came from
 	notifications []processor.Notification
 	failed        []deltafifo.Entry
+	retrying      int // of failed, those that are tried again
 	performed     int // ops of the batch so far
 }
 
@@ -68,6 +69,7 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 		s.from(n)
 	}
 	i.perform(batch, reached, began)
+	i.reach()
 	i.checkReplay()
 	i.count(s.performed, time.Since(began))
 	return s.failed
@@ -76,7 +78,7 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 // reset empties the scratch, and makes room for n entries.
 func (s *scratch) reset(n int) {
 	s.ops, s.sources, s.notifications = slices.Grow(s.ops[:0], n), slices.Grow(s.sources[:0], n), s.notifications[:0]
-	s.failed, s.performed = s.failed[:0], 0
+	s.failed, s.retrying, s.performed = s.failed[:0], 0, 0
 }
 
 // from notes that the ops appended last came from the batch's entry n.
@@ -92,7 +94,13 @@ func (i *Informer) perform(batch []deltafifo.Entry, reached string, began time.T
 	s := &i.scratch
 	i.store.Apply(s.ops)
 	i.notifications(batch)
-	if reached != "" && len(s.failed) == 0 { // else the store is not there yet
+	switch {
+	case reached == "":
+	case s.retrying > 0:
+		i.lagging = true // the store is not there yet
+	default:
+		// What came after a bookmark may have been applied with it, or before.
+		i.lagging = i.lagging || behind(reached, i.store.ResourceVersion())
 		i.store.Bookmark(reached)
 	}
 	due := i.processor.Publish(s.notifications)
@@ -238,8 +246,27 @@ func (i *Informer) failed(op *store.Op, e *deltafifo.Entry) {
 	if one {
 		i.scratch.failed = append(i.scratch.failed, *e)
 	}
-	if !one || e.Attempts >= i.options.retries() {
-		i.quarantined.add(stageApply, op.Key, op.Object, e.Cause, op.Err)
+	if one && e.Attempts < i.options.retries() {
+		i.scratch.retrying++
+		return
+	}
+	i.quarantined.add(stageApply, op.Key, op.Object, e.Cause, op.Err)
+	i.lagging = true
+}
+
+// reach lets the store's resource version grow to that of the reflector, after a
+// write that was given up, which had none to tell, or a bookmark that came too
+// early or set it back: once nothing is on the way any more, there is nothing to
+// wait for.
+func (i *Informer) reach() {
+	if !i.lagging || i.scratch.retrying > 0 || i.reflector == nil {
+		return
+	}
+	// In this order: what is enqueued in between is newer.
+	version := i.reflector.LastSyncResourceVersion()
+	if i.queue.Vitals(time.Now()).Deltas == 0 {
+		i.lagging = false
+		i.store.Advance(version)
 	}
 }
 

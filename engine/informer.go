@@ -75,6 +75,9 @@ type Informer struct {
 	handleMu sync.Mutex
 	scratch  scratch // guarded by handleMu
 	replay   replay
+	// lagging says that the store's resource version may be behind what has been
+	// dealt with; see reach. Guarded by handleMu.
+	lagging bool
 
 	// lifeMu guards the fields below. Run writes queue and reflector once.
 	lifeMu      sync.Mutex

@@ -96,13 +96,14 @@ func (i *Informer) storeVitals(now time.Time) inspect.StoreVitals {
 	return v
 }
 
-// behind says whether the store's resource version is older than the
-// reflector's. Versions that can't be compared count as not behind if equal.
-func behind(store, reflector string) bool {
-	if store == reflector || reflector == "" {
+// behind says whether a resource version is older than another, such as the
+// store's than the reflector's. Versions that can't be compared count as not behind
+// if equal.
+func behind(version, other string) bool {
+	if version == other || other == "" {
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(store, reflector)
+	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err != nil || order < 0
 }
 

@@ -92,6 +92,11 @@ func (in *intake) fitting(deltas []cache.Delta) []cache.Delta {
 			fit, stage, err := in.fit(d.Object)
 			if err != nil && (d.Type != cache.Deleted || stage == stageKey) {
 				in.setAside(stage, d.Object, inspect.CauseWatch, err)
+				// Nothing older is on its way: who waits for its version must not wait
+				// for ever.
+				if rv, _ := resourceVersion(d.Object); rv != "" {
+					fits = append(fits, cache.Delta{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: rv}})
+				}
 				continue
 			}
 			if !in.quarantine.empty() {

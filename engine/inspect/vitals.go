@@ -248,8 +248,9 @@ type Quarantined struct {
 // StoreVitals says what the cache holds.
 type StoreVitals struct {
 	Objects int `json:"objects"`
-	// ResourceVersion is the newest the store itself has applied; Behind says
-	// that a newer one is on its way: enqueued, and not applied yet.
+	// ResourceVersion is how far the store has come: what happened until then has
+	// been applied, or set aside and listed in the Quarantine. Behind says that a
+	// newer one is on its way: enqueued, and not dealt with yet.
 	ResourceVersion string `json:"resourceVersion"`
 	Behind          bool   `json:"behind"`
 	// Added, Updated and Deleted count changes of the store, Unchanged the

@@ -200,5 +200,15 @@ func (x *Indexer) Bookmark(rv string) {
 	x.rv = rv
 }
 
+// Advance says that the store has reached that resource version, if it is not
+// older than where the store is.
+func (x *Indexer) Advance(rv string) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.advanceLocked(rv)
+}
+
 // Resync does nothing: a store has nobody to play its objects back to.
 func (x *Indexer) Resync() error { return nil }

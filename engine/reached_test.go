@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// The store's resource version says how far it has come: everything until then is
+// in it, or was set aside. Who waits for it to be reached must not wait for what
+// never comes.
+
+func TestTheStoreReachesTheVersionOfWhatWasSetAside(t *testing.T) {
+	const always = 1 << 20
+	for name, c := range map[string]struct {
+		list      string
+		events    []string
+		transform cache.TransformFunc
+		want      string
+		aside     string // the stages of what is set aside
+	}{
+		"an event cannot be applied":             {"10: a@5", []string{"+bad@11"}, touchyAt(map[string]int32{"11": always}), "11", "apply"},
+		"an event is tried again":                {"10: a@5", []string{"+bad@11"}, touchyAt(map[string]int32{"11": 2}), "11", ""},
+		"an event cannot be transformed":         {"10: a@5", []string{"~a@6", "+bad@11"}, spoil("error", called("bad")), "11", "transform"},
+		"what it becomes has no key":             {"10: a@5", []string{"+bad@11"}, spoil("keyless", called("bad")), "11", "transform"},
+		"more comes after it":                    {"10: a@5", []string{"+bad@11", "~a@12"}, spoil("error", called("bad")), "12", "transform"},
+		"one of a list cannot be applied":        {"10: bad@5", nil, touchyAt(map[string]int32{"5": always}), "10", "apply"},
+		"a bookmark comes between":               {"10: a@5", []string{"~a@11", "B@12", "~a@13"}, nil, "13", ""},
+		"one of a list cannot be transformed":    {"10: bad@5", nil, spoil("error", called("bad")), "10", "transform"},
+		"a bookmark comes after what is tried":   {"10: a@5", []string{"+bad@11", "B@15"}, touchyAt(map[string]int32{"11": 2}), "15", ""},
+		"a bookmark comes after what is no good": {"10: a@5", []string{"+bad@11", "B@15"}, touchyAt(map[string]int32{"11": always}), "15", "apply"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachQueue(t, func(t *testing.T, queue Queue) {
+				s := &script{lists: []string{c.list}}
+				onScript(t, s, Options{Queue: queue}, func(i *Informer) { _ = i.SetTransform(c.transform) }, func(t *testing.T, i *Informer) {
+					_ = i.Pause(t.Context())
+					s.send(c.events...)
+					synctest.Wait()
+					_ = i.Resume(t.Context())
+					synctest.Wait()
+					got, aside := snapshot(t, i), []string{}
+					for _, q := range got.Quarantine {
+						aside = append(aside, q.Stage)
+					}
+					if got.Store.ResourceVersion != c.want || got.Reflector.ResourceVersion != c.want || got.Store.Behind || strings.Join(aside, " ") != c.aside {
+						t.Errorf("store at %q, behind %v, reflector at %q, want %s; set aside at %v, want %q",
+							got.Store.ResourceVersion, got.Store.Behind, got.Reflector.ResourceVersion, c.want, aside, c.aside)
+					}
+				})
+			})
+		})
+	}
+}
+
+// TestTheStoreReachesTheVersionOfAListOfWhichOneIsTriedAgain: an InOrder has the list
+// as one entry, of which nothing is tried again.
+func TestTheStoreReachesTheVersionOfAListOfWhichOneIsTriedAgain(t *testing.T) {
+	s := &script{lists: []string{"10: bad@5"}}
+	onScript(t, s, Options{}, func(i *Informer) { _ = i.SetTransform(touchyAt(map[string]int32{"5": 2})) }, func(t *testing.T, i *Informer) {
+		if got := snapshot(t, i); got.Store.ResourceVersion != "10" || got.Store.Objects != 1 || len(got.Quarantine) > 0 {
+			t.Errorf("store at %q with %d objects, set aside %+v", got.Store.ResourceVersion, got.Store.Objects, got.Quarantine)
+		}
+	})
+}
+
+// TestTheStoreDoesNotReachWhatStillWaits: what is set aside lets the version go no
+// further than to where everything has been dealt with.
+func TestTheStoreDoesNotReachWhatStillWaits(t *testing.T) {
+	eachQueue(t, func(t *testing.T, queue Queue) {
+		s := &script{lists: []string{"10: a@5"}}
+		onScript(t, s, Options{Queue: queue}, func(i *Informer) { _ = i.SetTransform(touchyAt(map[string]int32{"11": 1 << 20})) }, func(t *testing.T, i *Informer) {
+			_ = i.Pause(t.Context())
+			s.send("+bad@11", "~a@12")
+			synctest.Wait()
+			for _, want := range []struct {
+				version string
+				aside   int
+			}{{"10", 0}, {"10", 0}, {"10", 0}, {"10", 1}, {"12", 1}} {
+				_ = i.Step(t.Context(), 1)
+				synctest.Wait()
+				got := snapshot(t, i)
+				if got.Store.ResourceVersion != want.version || len(got.Quarantine) != want.aside || got.Store.Behind != (want.version != "12") {
+					t.Errorf("store at %q, behind %v, %d set aside, want %+v", got.Store.ResourceVersion, got.Store.Behind, len(got.Quarantine), want)
+				}
+			}
+		})
+	})
+}
