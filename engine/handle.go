@@ -171,6 +171,9 @@ func (i *Informer) operations(e *deltafifo.Entry) (reached string) {
 // without effect, as in client-go, and replaceAll returns false.
 func (i *Informer) replaceAll(objects []any) bool {
 	s := &i.scratch
+	if i.fillAll(objects) {
+		return true
+	}
 	listed := make(map[string]int, len(objects)) // where in objects, the last time
 	order := make([]string, 0, len(objects))
 	var kept map[string]bool
@@ -204,6 +207,33 @@ func (i *Informer) replaceAll(objects []any) bool {
 	s.ops, s.sources = slices.Grow(s.ops, len(order)), slices.Grow(s.sources, len(order))
 	for _, key := range order {
 		s.ops = append(s.ops, store.Op{Key: key, Object: objects[listed[key]]})
+	}
+	return true
+}
+
+// fillAll is replaceAll for the list that fills an empty store, if its keys ascend,
+// as those of an API server do: then none is there twice, and none is stored that
+// is not listed. It returns false, and has appended nothing, if that is not so.
+func (i *Informer) fillAll(objects []any) bool {
+	if i.store.Len() > 0 {
+		return false
+	}
+	s := &i.scratch
+	before, last := len(s.ops), ""
+	s.ops, s.sources = slices.Grow(s.ops, len(objects)), slices.Grow(s.sources, len(objects))
+	for at, obj := range objects {
+		key, err := "", error(nil)
+		_, keep := obj.(deltafifo.Keep)
+		if !keep {
+			key, err = i.keyFunc(obj)
+		}
+		if keep || err != nil || at > 0 && key <= last {
+			clear(s.ops[before:])
+			s.ops = s.ops[:before]
+			return false
+		}
+		s.ops = append(s.ops, store.Op{Key: key, Object: obj})
+		last = key
 	}
 	return true
 }
