@@ -99,24 +99,6 @@ func (r *Reflector) belonging(ctx context.Context, items []any) []any {
 	return items
 }
 
-// extract returns the objects of a list and its resource version. Objects are
-// copied out of the list's array, so that one that stays doesn't keep them all.
-func extract(list runtime.Object) ([]any, string, error) {
-	about, err := meta.ListAccessor(list)
-	if err != nil {
-		return nil, "", fmt.Errorf("understand %T: %w", list, err)
-	}
-	objects, err := meta.ExtractListWithAlloc(list)
-	if err != nil {
-		return nil, "", fmt.Errorf("take the objects out of %T: %w", list, err)
-	}
-	items := make([]any, len(objects))
-	for i, obj := range objects {
-		items[i] = obj
-	}
-	return items, about.GetResourceVersion(), nil
-}
-
 // listVersion is the resource version a LIST asks for: at first "0", any state
 // that the server's cache has; then nothing older than what was seen; and the
 // most recent state if the server does not have that.
