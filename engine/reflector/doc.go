@@ -87,9 +87,10 @@
 //
 // Cost: one goroutine, and a second one while a resync period is set. An event,
 // or what is handed over with it, costs one uncontended lock and one reading of
-// the clock, and no allocation. An
-// initial stream is held until its end marker has come, and is not copied then
-// but for its pointers. A remembered request takes 250 bytes and its texts.
+// the clock, and no allocation. The objects of a LIST are copied out of its array,
+// those of a large one by up to four goroutines; an initial stream is held until
+// its end marker has come, and is not copied then but for its pointers. A
+// remembered request takes 250 bytes and its texts.
 //
 // # Deviations from client-go
 //
