@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -63,7 +64,7 @@ func TestTheSentenceOfADemoIsInSight(t *testing.T) {
 func TestOnWideTerminalsTheNewestDeltasAreShown(t *testing.T) {
 	f := newFake(300)
 	u := newUser(t, f, 159, 40)
-	if strings.Contains(u.sees(), "JUST NOW") {
+	if l := u.line("JUST NOW"); strings.Contains(l, "HANDLER") {
 		t.Error("three panes on 159 columns")
 	}
 	u.send(tea.WindowSizeMsg{Width: 160, Height: 40})
@@ -84,6 +85,72 @@ func TestOnWideTerminalsTheNewestDeltasAreShown(t *testing.T) {
 	u = newUser(t, f, 200, 60)
 	if strings.Contains(u.sees(), "JUST NOW") {
 		t.Error("a pane for what can't be had")
+	}
+}
+
+// TestTheNewestDeltasStandUnderEverythingWhereLinesAreFree: where they can't stand
+// beside the handlers, and only there.
+func TestTheNewestDeltasStandUnderEverythingWhereLinesAreFree(t *testing.T) {
+	for _, c := range []struct {
+		w, h int
+		rows int // of the newest deltas; 0 for no pane
+	}{{100, 30, 7}, {120, 29, 7}, {120, 26, 4}, {120, 25, 0}, {80, 26, 4}, {80, 25, 0}} {
+		f := newFake(300)
+		u := newUser(t, f, c.w, c.h)
+		rows := strings.Split(u.sees(), "\n")
+		at := slices.IndexFunc(rows, func(l string) bool { return strings.HasPrefix(l, "  JUST NOW") })
+		if shown := at >= 0; shown != (c.rows > 0) {
+			t.Errorf("%d×%d: the newest deltas are shown: %v\n%s", c.w, c.h, shown, u.sees())
+			continue
+		} else if !shown {
+			u.press("tab").expectMarked("audit")
+			continue
+		}
+		if got := len(rows) - 1 - (at + 1); got != c.rows {
+			t.Errorf("%d×%d: %d rows of them, want %d", c.w, c.h, got, c.rows)
+		}
+		u.expect("tab just now")
+		u.press("tab", "j").expectMarked(f.moments[1].Key)
+		u.press("tab").expectMarked("audit")
+		u.send(tea.MouseClickMsg{X: 3, Y: at + 1, Button: tea.MouseLeft})
+		u.expectMarked(f.moments[0].Key)
+		u.send(tea.MouseClickMsg{X: 3, Y: at + 3, Button: tea.MouseLeft})
+		u.expectMarked(f.moments[2].Key)
+		// What has no room any more has no keys.
+		u.send(tea.WindowSizeMsg{Width: c.w, Height: 20})
+		u.expectMarked("audit")
+		u.send(tea.WindowSizeMsg{Width: c.w, Height: 40})
+		u.press("tab").expectMarked(f.moments[0].Key)
+		u.send(tea.MouseClickMsg{X: 3, Y: slices.IndexFunc(strings.Split(u.sees(), "\n"), func(l string) bool {
+			return strings.Contains(l, "endpoints") || strings.Contains(l, "deployment-controller ")
+		}), Button: tea.MouseLeft})
+		if u.m.screens[screenPipeline].(*pipelineScreen).moments.focus {
+			t.Errorf("%d×%d: a click at a handler does not give it the keys", c.w, c.h)
+		}
+	}
+}
+
+// TestNoDeltasAreAskedForThatHaveNoRoom: nobody would see them.
+func TestNoDeltasAreAskedForThatHaveNoRoom(t *testing.T) {
+	u := newUser(t, newFake(300), 80, 24)
+	if u.look(); u.m.frame.request.moments.on {
+		t.Error("they were asked for")
+	}
+}
+
+// TestNamesJustNowAreWholeBeforeHandlersAreWide: the pane takes what the handlers'
+// columns leave, and no more than it needs.
+func TestNamesJustNowAreWholeBeforeHandlersAreWide(t *testing.T) {
+	const key, handler = "fulfilment/shipping-labels-745ac98e6-n7r74", "billing-export"
+	f := newFake(300)
+	for i := range f.moments {
+		f.moments[i].Key = key
+		f.moments[i].Deliveries = []inspect.Delivery{{Handler: handler, Pending: true}}
+	}
+	u := newUser(t, f, 200, 40)
+	u.expect(key, handler+"   waits")
+	if l := u.line("HANDLER"); !strings.Contains(l, "SYNC     │") {
+		t.Errorf("the handlers' columns have given more than they had: %q", l)
 	}
 }
 

@@ -127,11 +127,18 @@ func explorerName(s *inspect.Snapshot) string {
 	return ""
 }
 
+// besideNames is how wide everything but keys, causes and handlers is: the mark of
+// a row, the type, how long it waited and how long the handler took.
+const besideNames = gutter + 1 + 6 + 6 + 4*columnGap
+
+// needs is how wide the pane has to be for all names in it to be whole.
+func (p *momentsPane) needs() int { return border + besideNames + p.longestKey + p.longest + 1 }
+
 // widths shares out w cells between the keys and the handlers: the cause goes where
 // keys would be cut, then handlers are.
 func (p *momentsPane) widths(w int) (key, handler int) {
 	const leastKey, leastHandler, shortHandler, cause = 16, 10, 16, 9 + columnGap
-	w -= gutter + 1 + 6 + 6 + 4*columnGap // type, waited, took
+	w -= besideNames
 	key = max(min(p.longestKey, w-leastHandler), leastKey)
 	handler = max(p.longest, 7)
 	if key+min(handler, shortHandler)+cause <= w {
@@ -142,8 +149,8 @@ func (p *momentsPane) widths(w int) (key, handler int) {
 
 func (p *momentsPane) lines(t *theme, s *inspect.Snapshot, w, h int) []string {
 	own := explorerName(s)
-	key, handler := p.widths(w - border - 1)
-	g := newGrid(w-border,
+	key, handler := p.widths(w - 1)
+	g := newGrid(w,
 		flexible("JUST NOW", key, max(key, 60)),
 		fixedLeft("", 1, 0),
 		fixedLeft("CAUSE", 9, 2),
@@ -152,7 +159,7 @@ func (p *momentsPane) lines(t *theme, s *inspect.Snapshot, w, h int) []string {
 		fixed("TOOK", 6, 1),
 	)
 	g.focus = p.focus
-	rows := append([]string{g.header(t)}, p.rows.draw(w-border, func(m inspect.Moment, selected bool) string {
+	rows := append([]string{g.header(t)}, p.rows.draw(w, func(m inspect.Moment, selected bool) string {
 		letter, st := t.delta(deltaType(m.Type))
 		waited := cell{st: t.faint, s: dash}
 		if d := m.Popped.Sub(m.Enqueued); !m.Enqueued.IsZero() && !m.Popped.IsZero() {
@@ -163,11 +170,11 @@ func (p *momentsPane) lines(t *theme, s *inspect.Snapshot, w, h int) []string {
 	})...)
 	switch {
 	case p.err != nil:
-		rows = append(rows[:1], newLine(w-border).skip(gutter).put(t.bad, p.err.Error()).String())
+		rows = append(rows[:1], newLine(w).skip(gutter).put(t.bad, p.err.Error()).String())
 	case p.rows.matched == 0:
-		rows = append(rows[:1], newLine(w-border).skip(gutter).put(t.muted, "nothing yet").String())
+		rows = append(rows[:1], newLine(w).skip(gutter).put(t.muted, "nothing yet").String())
 	}
-	return bordered(t, rows, w, h)
+	return block(rows, w, h)
 }
 
 // deltaType is the type of the delta that handlers are told of as told.

@@ -14,12 +14,16 @@ import (
 //	▸ the slowest one, or the selected one
 //	how it gets on
 //
-// From 160 columns the newest deltas and their way stand beside the handlers; tab
-// gives them the keys.
+// From 160 columns the newest deltas and their way stand beside the handlers, else
+// under everything where lines are free; tab gives them the keys.
 type pipelineScreen struct {
 	pane
 	handlers handlerTable
 	moments  momentsPane
+	// under is the line of the newest deltas' titles where they stand under
+	// everything; 0 where they don't. full says that no lines are free for them.
+	under int
+	full  bool
 }
 
 func newPipelineScreen(m *Model) *pipelineScreen {
@@ -30,27 +34,26 @@ func newPipelineScreen(m *Model) *pipelineScreen {
 
 func (p *pipelineScreen) name() string { return "Pipeline" }
 
-func (p *pipelineScreen) setSize(w, h int) {
-	p.pane.setSize(w, h)
-	if p.left() == w {
-		p.moments.turn(false)
-	}
-}
-
 func (p *pipelineScreen) ask(r *request) {
 	// A frozen view keeps what it has: there are only newer ones to be read.
-	if momentsWidth(p.w) > 0 && !(p.m.frozen && p.moments.read) {
+	if (momentsWidth(p.w) > 0 || !p.full) && !(p.m.frozen && p.moments.read) {
 		p.moments.ask(r, p.h)
 	}
 }
 
-// left is how wide what stands left of the newest deltas is.
+// left is how wide what stands left of the newest deltas is: they have what their
+// names need of what the handlers' columns leave.
 func (p *pipelineScreen) left() int {
-	if p.moments.there() {
-		return p.w - momentsWidth(p.w)
+	w := momentsWidth(p.w)
+	if w == 0 || !p.moments.there() {
+		return p.w
 	}
-	return p.w
+	spare := p.w - p.handlers.table.needs(p.handlers.columns())
+	return p.w - max(w, min(p.moments.needs(), spare))
 }
+
+// hasMoments says whether the newest deltas can be seen at all.
+func (p *pipelineScreen) hasMoments() bool { return p.left() < p.w || p.under > 0 }
 
 func (p *pipelineScreen) refresh(f *frame) {
 	p.handlers.refresh(f.snapshot.value.Listeners)
@@ -86,7 +89,7 @@ func (p *pipelineScreen) turn(a Action) bool {
 	case ActionLeft:
 		focus = false
 	}
-	if p.left() == p.w || focus == p.moments.focus {
+	if !p.hasMoments() || focus == p.moments.focus {
 		return false
 	}
 	p.moments.turn(focus)
@@ -117,7 +120,7 @@ func (p *pipelineScreen) hints() []hint {
 		return []hint{{ActionOpen, "biography"}, {ActionYAML, "object"}, {ActionBack, "back"}, {ActionTop, "newest"}, {ActionFreeze, "freeze"}}
 	}
 	hints := []hint{{ActionOpen, "handler"}, {ActionQueue, "queue"}, {ActionStore, "store"}, {ActionIndices, "indices"}, {ActionFreeze, "freeze"}}
-	if p.left() < p.w {
+	if p.hasMoments() {
 		hints = append(hints, hint{ActionNextPane, "just now"})
 	}
 	return hints
@@ -157,12 +160,16 @@ func (p *pipelineScreen) wheel(n int) {
 }
 
 func (p *pipelineScreen) click(x, y int) tea.Cmd {
-	row := y - p.tableTop() - 1
+	top, focus := p.tableTop(), x >= p.left()
+	if p.under > 0 && y >= p.under {
+		top, focus = p.under, true
+	}
+	row := y - top - 1
 	if row < -1 {
 		return nil
 	}
 	was := p.moments.focus
-	if focus := x >= p.left(); focus != was {
+	if focus != was {
 		p.moments.turn(focus)
 	}
 	if p.moments.focus {
@@ -193,13 +200,32 @@ func (p *pipelineScreen) lines() []string {
 	detail := p.detail(t, s)
 	h, w := p.h-len(top), p.left()
 	p.handlers.setHeight(max(min(h-1-len(detail), p.handlers.matched), 1))
-	lower := append(p.handlers.draw(p.m, s, w, !p.moments.focus), detail...)
-	lower = append(lower, p.requests(t, s, h-len(lower))...)
-	if lower = block(lower, w, h); w < p.w {
+	rest := append(detail, p.requests(t, s, h-1-p.handlers.height-len(detail))...)
+	free := h - 1 - p.handlers.height - len(rest)
+	p.makeRoom(free)
+	lower := append(p.handlers.draw(p.m, s, w, !p.moments.focus), rest...)
+	switch {
+	case w < p.w:
 		p.moments.rows.setHeight(h - 1)
-		lower = beside(lower, p.moments.lines(t, s, p.w-w, h))
+		lower = beside(block(lower, w, h), bordered(t, p.moments.lines(t, s, p.w-w-border, h), p.w-w, h))
+	case p.under > 0:
+		p.moments.rows.setHeight(free - 2)
+		lower = append(append(lower, p.blank()), p.moments.lines(t, s, w, free-1)...)
 	}
 	return block(append(top, lower...), p.w, p.h)
+}
+
+// makeRoom puts the newest deltas under everything where there are two panes at
+// most and enough of the last lines are free. Those that can't be seen have no keys.
+func (p *pipelineScreen) makeRoom(free int) {
+	const least = 6 // a blank line, the titles, four rows
+	p.full, p.under = free < least, 0
+	if !p.full && p.moments.there() && momentsWidth(p.w) == 0 {
+		p.under = p.h - free + 1
+	}
+	if p.moments.focus && !p.hasMoments() {
+		p.moments.turn(false)
+	}
 }
 
 // upper returns everything above the table.
