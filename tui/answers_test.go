@@ -191,13 +191,28 @@ func TestTheNameOfTheSlowestHandlerIsWhole(t *testing.T) {
 func TestASparklineSaysItsScale(t *testing.T) {
 	f := newFake(30)
 	u := newUser(t, f, 120, 36)
-	u.press("1").expect("max 1,204 ")
+	u.press("1").expect("max 1,204/s ", "max 4,123 ") // a rate; a count, of all handlers
 	f.bump(func() { f.snapshot.Reflector.EventRate = 2000 })
 	u.look() // in the same second
-	u.expect("2,000 ev/s", "max 2,000 ")
+	u.expect("2,000 ev/s", "max 2,000/s ")
 	f.bump(func() { f.snapshot.Reflector.EventRate = 7 })
 	u.look()
-	u.expect("max 2,000 ")
+	u.expect("max 2,000/s ")
+	// What is there now is never above it, whichever handlers it waits for, and
+	// although the clock was set back.
+	f.bump(func() {
+		f.snapshot.Reflector.EventRate, f.snapshot.Handle.Rate = 3000, 5000
+		f.snapshot.At = epoch.Add(-time.Minute)
+		for i := range f.snapshot.Listeners {
+			f.snapshot.Listeners[i].Pending, f.snapshot.Listeners[i].Behind = 2000, 0
+		}
+	})
+	u.m.history().second = epoch.Add(time.Hour).Unix()
+	u.look()
+	u.expect("3,000 ev/s", "max 3,000/s ", "6,000 pending", "max 6,000 ")
+	if l := u.line("5,000/s"); !strings.Contains(l, "max 5,000/s") {
+		t.Errorf("where the title has no room it does not stand under it: %q", l)
+	}
 }
 
 // TestWhatIsNotPossibleIsSaidOnce: not its kind again at the end of the sentence.

@@ -272,6 +272,7 @@ func (p *pipelineScreen) detail(t *theme, s *inspect.Snapshot) []string {
 // columns draws the stages beside each other.
 func (p *pipelineScreen) columns(t *theme, s *inspect.Snapshot) []string {
 	const arrow, gap, facts = "─▶", 4, 3
+	const over = 1 // cells of the gap that a largest value may have, beside a title
 	w := min((p.w-2*gutter-4*gap)/5, 34)
 	charts := max(min((p.h-16)/6, 4), 1)
 	stages := p.stages(t, s, w, charts)
@@ -288,14 +289,18 @@ func (p *pipelineScreen) columns(t *theme, s *inspect.Snapshot) []string {
 			case i == 0:
 				end := l.used + w
 				l.left(t.title, st.name, min(width(st.name), w))
-				if most := width(st.most); l.used+1+most <= end {
-					l.to(end-most).put(t.faint, st.most)
+				if st.mostFits(st.name, w+over) {
+					l.to(max(end-width(st.most), l.used+1)).put(t.faint, st.most)
 				}
-				l.to(end)
+				l.to(max(end, l.used))
 			case i <= facts:
-				cells := newLine(w)
+				cells, first := newLine(w), ""
 				for _, part := range st.facts[i-1].parts {
 					cells.put(part.st, part.s)
+					first += part.s
+				}
+				if i == 1 && !st.mostFits(st.name, w+over) && st.mostFits(first, w) {
+					cells.to(w-width(st.most)).put(t.faint, st.most)
 				}
 				l.place("", cells.String())
 			default:

@@ -94,10 +94,6 @@ func (h *history) sample(f *frame) {
 	}
 	h.second = second
 	s := &f.snapshot.value
-	pending := uint64(0)
-	if i := slowest(s.Listeners); i >= 0 {
-		pending = s.Listeners[i].Pending
-	}
 	for _, c := range []struct {
 		series *series
 		value  float64
@@ -106,7 +102,7 @@ func (h *history) sample(f *frame) {
 		{&h.depth, float64(s.Queue.Deltas)},
 		{&h.handled, s.Handle.Rate},
 		{&h.objects, float64(s.Store.Objects)},
-		{&h.pending, float64(pending)},
+		{&h.pending, float64(pendingInAll(s))},
 	} {
 		if c.series.shift(passed); passed == 0 {
 			c.value = max(c.value, c.series.values[samples-1])

@@ -17,6 +17,11 @@ type stage struct {
 	most string
 }
 
+// mostFits says whether the largest value has room in w cells behind a text.
+func (st *stage) mostFits(text string, w int) bool {
+	return st.most != "" && width(clean(text))+1+width(st.most) <= w
+}
+
 func (p *pipelineScreen) stages(t *theme, s *inspect.Snapshot, w, rows int) []stage {
 	h := p.m.history()
 	stages := []stage{
@@ -26,13 +31,22 @@ func (p *pipelineScreen) stages(t *theme, s *inspect.Snapshot, w, rows int) []st
 		indexerStage(t, s, h.objects.spark(w, rows, 2*float64(max(s.Store.Objects, 1)))),
 		processorStage(t, s, w, h.pending.spark(w, rows, 8)),
 	}
-	for i, most := range []string{
-		rate(h.events.most(w)), number(int64(h.depth.most(w))), rate(h.handled.most(w)),
-		"", // a store's size is what it is
-		number(int64(h.pending.most(w))),
+	perSecond := func(v float64) string { return rate(v) + "/s" }
+	whole := func(v float64) string { return number(int64(v)) }
+	for _, c := range []struct {
+		stage   int // a store's size is what it is: not the Indexer's
+		series  *series
+		present float64 // is never above it
+		write   func(float64) string
+	}{
+		{0, &h.events, s.Reflector.EventRate, perSecond},
+		{1, &h.depth, float64(s.Queue.Deltas), whole},
+		{2, &h.handled, s.Handle.Rate, perSecond},
+		{4, &h.pending, float64(pendingInAll(s)), whole},
 	} {
-		if most != "" && most != "0" {
-			stages[i].most = "max " + most
+		most := max(c.series.most(w), c.present)
+		if written := c.write(most); written != c.write(0) {
+			stages[c.stage].most = "max " + written
 		}
 	}
 	return stages
@@ -151,7 +165,7 @@ func processorStage(t *theme, s *inspect.Snapshot, w int, spark []string) stage 
 		if cutOff(s) {
 			pace = "nothing to tell them"
 		}
-		facts := []segment{listeners, seg(1, t.muted, pace), seg(2, t.muted, pendingInAll(s))}
+		facts := []segment{listeners, seg(1, t.muted, pace), seg(2, t.muted, number(pendingInAll(s))+" pending")}
 		return stage{name: "Processor", facts: facts, row: facts, spark: spark, color: t.ok}
 	}
 	l := &s.Listeners[worst]
@@ -175,12 +189,11 @@ func processorStage(t *theme, s *inspect.Snapshot, w int, spark []string) stage 
 }
 
 // pendingInAll sums up what waits for the handlers.
-func pendingInAll(s *inspect.Snapshot) string {
-	n := uint64(0)
+func pendingInAll(s *inspect.Snapshot) (n uint64) {
 	for i := range s.Listeners {
 		n += s.Listeners[i].Pending
 	}
-	return number(n) + " pending"
+	return n
 }
 
 // compact writes a count in at most five characters.
