@@ -63,10 +63,13 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		case name != "":
 			box = " " // as much behind the name as before the number
 		}
-		if id == m.current {
-			l.put(t.tab, " "+digit+mark+name+box)
-		} else {
+		switch {
+		case id != m.current:
 			l.put("", " ").put(t.accent, digit).put(t.warn, mark).put(t.muted, name+box)
+		case warned[id] > 0:
+			l.put(t.tab, " "+digit).put(t.tabWarn, mark).put(t.tab, name+box)
+		default:
+			l.put(t.tab, " "+digit+mark+name+box)
 		}
 		l.skip(gap)
 		need += width(" "+digit+mark+name+box) + gap + pad

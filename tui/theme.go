@@ -26,8 +26,9 @@ type theme struct {
 	// selected is the background of the row that keys act on, idle that of one
 	// in a pane without the focus.
 	selected, idle style
-	// tab is the current screen's name, paused the word PAUSED.
-	tab, paused style
+	// tab is the current screen's name, tabWarn a warning's mark in it, paused the
+	// word PAUSED.
+	tab, tabWarn, paused style
 	// match is what a filter found in a row; it is laid over the row's own style.
 	match style
 	// fault is the part of a typed line that is wrong.
@@ -163,6 +164,7 @@ func (p palette) theme() *theme {
 		selected: selected,
 		idle:     idle,
 		tab:      fg(p.accent) + bold + reversed,
+		tabWarn:  fg(p.warn) + bold + reversed,
 		paused:   fg(p.warn) + bold + reversed,
 		fault:    fg(p.bad) + underline,
 		match:    fg(p.warn) + underline,

@@ -187,3 +187,25 @@ func hasColour(s string) bool {
 	}
 	return false
 }
+
+// TestTheSelectedTabsWarningIsOne: its mark has the colour of warnings, turned round
+// as the tab is, and not that of the tab; nor is one where nothing is wrong.
+func TestTheSelectedTabsWarningIsOne(t *testing.T) {
+	for _, p := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI, colorprofile.ASCII} {
+		for _, dark := range []bool{true, false} {
+			u := newUser(t, newFake(48211), 120, 30)
+			u.m.dark = dark
+			u.send(tea.ColorProfileMsg{Profile: p})
+			th := u.m.theme
+			if mark := string(th.tab) + " 5" + reset + string(th.tabWarn) + "⚠" + reset + string(th.tab) + "Handlers"; !strings.Contains(u.press("5").m.View().Content, mark) {
+				t.Errorf("%v, dark %v: the mark of the selected tab is not a warning's", p, dark)
+			}
+			if strings.Contains(u.press("3").m.View().Content, string(th.tabWarn)+"⚠") {
+				t.Errorf("%v, dark %v: a mark in a tab without a warning", p, dark)
+			}
+			if colours := p > colorprofile.ASCII; colours == (th.tabWarn == th.tab) {
+				t.Errorf("%v, dark %v: the mark looks as the tab does: %v", p, dark, !colours)
+			}
+		}
+	}
+}
