@@ -2,8 +2,11 @@ package tui
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // columnsScreen lets the user choose the columns of a table, which stands beside
@@ -123,10 +126,70 @@ func (p *columnsScreen) lines() []string {
 		list = append(list, newLine(w).put(t.faint, "│").String())
 	}
 	for y := range lines {
-		left := newLine(p.w-w).slice(lines[y], 0)
+		left := newLine(p.w-w).slice(wholeBefore(lines[y], p.w-w), 0)
 		lines[y] = left.String() + list[min(y, len(list)-1)]
 	}
 	return block(lines, p.w, p.h)
+}
+
+// wholeBefore is what a line drew, with nothing before cell x that goes on beyond it
+// and looks whole without that, such as the first digits of a number: a short word is
+// left out, and a longer one ends in an ellipsis.
+func wholeBefore(drawn string, x int) string {
+	const short = 12
+	from, to := crossing(ansi.Strip(drawn), x)
+	switch {
+	case to <= x:
+		return drawn
+	case to-from <= short:
+		return overwrite(drawn, from, x, " ")
+	}
+	return overwrite(drawn, x-1, x, ellipsis)
+}
+
+// crossing returns the cells of the word that has some on both sides of cell x. The
+// mark of the order behind a title is none of its word.
+func crossing(text string, x int) (from, to int) {
+	cell, open := 0, false
+	for _, r := range text {
+		word := r != ' ' && !strings.ContainsRune("▲▼", r)
+		if cell >= x && (!word || !open) {
+			break
+		}
+		if word && !open {
+			from = cell
+		}
+		open = word
+		cell += width(string(r))
+		if word {
+			to = cell
+		}
+	}
+	return from, to
+}
+
+// overwrite puts a mark of one cell into those of what a line drew that are not
+// before from and before to.
+func overwrite(drawn string, from, to int, mark string) string {
+	var b strings.Builder
+	for i, cell := 0, 0; i < len(drawn); {
+		if drawn[i] == '\x1b' {
+			end := i + strings.IndexByte(drawn[i:], 'm') + 1
+			b.WriteString(drawn[i:end])
+			i = end
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(drawn[i:])
+		w := width(string(r))
+		if cell >= from && cell < to {
+			b.WriteString(strings.Repeat(mark, w))
+		} else {
+			b.WriteString(drawn[i : i+size])
+		}
+		i += size
+		cell += w
+	}
+	return b.String()
 }
 
 // signed writes a number with its sign.
