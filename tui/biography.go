@@ -21,10 +21,10 @@ type biographyPage struct {
 	since  time.Time
 	// forgotten counts older events that were let go of.
 	forgotten uint64
-	handled   bool   // there are handlers beside the explorer's own
-	text      string // the filter
-	needle    needle // what it looks for
-	waits     waits  // what has not happened yet
+	handled   bool                     // there are handlers beside the explorer's own
+	text      string                   // the filter
+	keeps     func(*biographyRow) bool // what it lets through; nil for all
+	waits     waits                    // what has not happened yet
 	read      bool
 	err       error
 }
@@ -69,7 +69,7 @@ func (b *biographyPage) arrange() {
 		if e.UID != "" {
 			uid = e.UID
 		}
-		if b.keeps(&row) {
+		if b.keeps == nil || b.keeps(&row) {
 			rows = append(rows, row)
 		}
 	}
@@ -79,23 +79,34 @@ func (b *biographyPage) arrange() {
 	b.rows.show(rows, 0, len(rows), len(b.events))
 }
 
-// keeps says whether an event has what is searched for in anything of it.
-func (b *biographyPage) keeps(e *biographyRow) bool {
-	if b.text == "" {
-		return true
+// eventSought returns what says whether an event has text in anything of it, or with
+// a "!" in front has it nowhere.
+func eventSought(text string) func(*biographyRow) bool {
+	text, without := strings.CutPrefix(text, "!")
+	needle := newNeedle(text)
+	return func(e *biographyRow) bool {
+		has := slices.ContainsFunc(append([]string{
+			e.Type, e.Cause.String(), e.ResourceVersion, e.UID, e.Writer, e.Skipped, e.MergedWhy,
+		}, e.Changed...), func(s string) bool { return needle.in(s) >= 0 })
+		return has != without
 	}
-	_, wanted := strings.CutPrefix(b.text, "!")
-	has := slices.ContainsFunc(append([]string{
-		e.Type, e.Cause.String(), e.ResourceVersion, e.UID, e.Writer, e.Skipped, e.MergedWhy,
-	}, e.Changed...), func(s string) bool { return b.needle.in(s) >= 0 })
-	return has != wanted
 }
 
 func (b *biographyPage) setFilter(text string) {
-	b.text = text
-	b.needle = newNeedle(strings.TrimPrefix(text, "!"))
+	b.text, b.keeps = text, nil
+	if text != "" {
+		b.keeps = eventSought(text)
+	}
 	b.rows.home()
 	b.arrange()
+}
+
+// seek goes to the next event that a filter keeps.
+func (b *biographyPage) seek(m *Model, filter string, forward bool) {
+	keeps := eventSought(filter)
+	if !b.rows.step(func(r biographyRow) bool { return keeps(&r) }, forward) {
+		m.noMatch(filter, forward)
+	}
 }
 
 // uidText is how UIDs are written; the key of one may be asked for.
@@ -143,13 +154,15 @@ func (b *biographyPage) failed(t *theme, w, h int) []string {
 // biographyDetail is how many lines below the rows say more of the selected one.
 const biographyDetail = 9
 
-// causeColumn is as wide as the causes need, with how often they came in a row.
-func (b *biographyPage) causeColumn() column {
-	c := fixedLeft("CAUSE", 16, 1)
+// needed is a column as wide as what the events have in it: the changes have what it
+// leaves. Where there is no more room it is content with 16 cells.
+func (b *biographyPage) needed(title string, most, drop int, text func(*biographyRow) string) column {
+	need := width(title)
 	for i := range b.rows.rows {
-		c.max = max(c.max, width(causeText(&b.rows.rows[i], maxCause)))
+		need = max(need, width(clean(text(&b.rows.rows[i]))))
 	}
-	return c
+	need = min(need, most)
+	return column{title: title, min: min(need, 16), max: need, drop: drop}
 }
 
 // maxCause is how wide a cause can be, with how often it came.
@@ -169,12 +182,14 @@ func causeText(r *biographyRow, w int) string {
 }
 
 func (b *biographyPage) grid(w int) grid {
+	version := b.needed("RV", 10, 4, func(r *biographyRow) string { return r.ResourceVersion })
+	version.right = true
 	return b.table.grid(w, []column{
 		fixedLeft("TIME", 12, 0).sorted(byTime, downwards),
 		fixedLeft("", 1, 0),
-		b.causeColumn(),
-		fixed("RV", 10, 4),
-		fixedLeft("WRITER", 16, 3),
+		b.needed("CAUSE", maxCause, 1, func(r *biographyRow) string { return causeText(r, maxCause) }),
+		version,
+		b.needed("WRITER", 16, 3, func(r *biographyRow) string { return r.Writer }),
 		fixed("WAITED", 6, 5),
 		fixedLeft("HANDLERS", 8, 6),
 		{title: "WHAT CHANGED", min: 20, max: 200, key: true},
@@ -240,7 +255,8 @@ func (b *biographyPage) cells(t *theme, r *biographyRow, cause int) []cell {
 	}
 }
 
-// deliveredCell says to how many handlers an event has come.
+// deliveredCell says how many handlers have been told of an event: have returned
+// from the call.
 func deliveredCell(t *theme, deliveries []inspect.Delivery) cell {
 	if len(deliveries) == 0 {
 		return cell{st: t.faint, s: dash}
@@ -250,7 +266,7 @@ func deliveredCell(t *theme, deliveries []inspect.Delivery) cell {
 		switch {
 		case deliveries[i].Merged:
 			merged++
-		case !deliveries[i].Pending:
+		case !deliveries[i].Pending && !deliveries[i].Calling:
 			done++
 		}
 	}

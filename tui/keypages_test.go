@@ -355,6 +355,9 @@ func TestABiographySaysWhichHandlerIsInTheCall(t *testing.T) {
 	if strings.Contains(u.sees(), "took 0s") {
 		t.Error("a call that has not returned took no time")
 	}
+	if row := u.marked(); !strings.Contains(row, " 1/2 ") { // and it has not been told yet
+		t.Errorf("of two handlers one has returned: %s", row)
+	}
 }
 
 // TestABiographySaysHowOftenACauseCame: the count is never what is cut off.
@@ -368,6 +371,25 @@ func TestABiographySaysHowOftenACauseCame(t *testing.T) {
 	event.Times = 12345
 	newUser(t, f, 80, 34).press("3", "b").expect("unchanged ×12,345 ")
 	newUser(t, f, 120, 34).press("3", "b").expect("relist unchanged ×12,345 ")
+}
+
+// TestWhatChangedHasWhatTheCausesLeave: it is not cut while there are blank columns.
+func TestWhatChangedHasWhatTheCausesLeave(t *testing.T) {
+	const path = `.metadata.annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"]`
+	f := newFake(20).lived()
+	f.lives[0].Events = f.lives[0].Events[len(f.lives[0].Events)-1:]
+	e := &f.lives[0].Events[0]
+	e.Cause, e.Changed = inspect.CauseResync, []string{path}
+	for w := 80; w <= 200; w++ {
+		u := newUser(t, f, w, 34).press("3", "b")
+		row := u.marked()
+		if !strings.Contains(row, "  U  resync  ") || !strings.Contains(row, "  kubelet  ") || strings.Contains(row, "resync   ") {
+			t.Errorf("at %d columns: %s", w, row)
+		}
+		if whole := strings.Contains(row, path); whole != (w >= 134) {
+			t.Errorf("at %d columns the path is whole: %v\n%s", w, whole, row)
+		}
+	}
 }
 
 // TestTheWriterIsNamedInFull: at any width, in a biography and in a diff.

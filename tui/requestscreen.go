@@ -37,6 +37,11 @@ type requestRow struct {
 	verdict verdict
 }
 
+// searched is what a filter looks at.
+func (r *requestRow) searched() string {
+	return string(r.Verb) + " " + r.verdict.words + " " + r.ResourceVersion + " " + r.Error
+}
+
 // What requests can be sorted by.
 const (
 	byStart = "start"
@@ -78,7 +83,7 @@ func (p *requestsScreen) arrange() {
 	keep := inspect.Match(p.text)
 	p.kept = p.kept[:0]
 	for _, r := range p.all {
-		if keep == nil || keep(string(r.Verb)+" "+r.verdict.words+" "+r.ResourceVersion+" "+r.Error) {
+		if keep == nil || keep(r.searched()) {
 			p.kept = append(p.kept, r)
 		}
 	}

@@ -279,13 +279,22 @@ func (p *resyncScreen) seek(filter string, forward bool) tea.Cmd {
 	return nil
 }
 
-// seek searches again for what was searched for last: a page keeps all its lines.
+func (p *requestsScreen) seek(filter string, forward bool) tea.Cmd {
+	seekRow(p.m, &p.rows, (*requestRow).searched, filter, forward)
+	return nil
+}
+
+// seek searches again for what was searched for last: a page keeps all its lines, and
+// a biography its events.
 func (p *objectScreen) seek(filter string, forward bool) tea.Cmd {
 	v := &p.yaml.view
 	switch p.page {
 	case pageYAML:
 	case pageDiff:
 		v = &p.diff.view
+	case pageBiography:
+		p.biography.seek(p.m, filter, forward)
+		return nil
 	default:
 		p.m.note = "this page has no lines to find it in"
 		return nil

@@ -71,6 +71,23 @@ func TestMatchesAreFoundAfterTheFilterIsGone(t *testing.T) {
 	newUser(t, f, 100, 24).press("3", "n").expect("nothing to find")
 }
 
+// TestEventsAndRequestsAreFoundAfterTheFilterIsGone: the rows of both are all here.
+func TestEventsAndRequestsAreFoundAfterTheFilterIsGone(t *testing.T) {
+	u := newUser(t, newFake(20).lived().requested(40), 120, 34)
+	u.press("3", "b", "/").types("relist").press("enter", "esc", "g", "n").expectMarked("relist changed")
+	u.press("n").expectMarked("relist unchanged")
+	u.press("n").expect("nothing after this row matches relist").press("N").expectMarked("relist changed")
+	u.press("/").types("!watch").press("enter", "esc", "g", "n").expectMarked("relist changed")
+	u.press("n", "n").expectMarked("resync ×12")
+	u.press("7", "/").types("too old").press("enter", "esc", "g", "n").expectMarked("WATCH")
+	first := u.marked()
+	u.press("n").expect("of 40").press("N")
+	if again := u.marked(); !strings.Contains(first, "expired") || again != first {
+		t.Errorf("gone to %s, and back to %s", first, again)
+	}
+	u.press("N").expect("nothing before this row matches too old")
+}
+
 // TestBucketsAreFoundAfterTheFilterIsGone in both of their orders.
 func TestBucketsAreFoundAfterTheFilterIsGone(t *testing.T) {
 	f := newFake(900)
