@@ -199,7 +199,7 @@ func (p Program) diagnose(e *examination, failOn findings.Severity) error {
 	for _, i := range e.Informers {
 		if !i.Synced {
 			code = exitTrouble
-			why := i.Error
+			why := inspect.PlainError(i.Error)
 			if why == "" {
 				why = fmt.Sprintf("%s, %d objects so far", i.Phase, i.Objects)
 			}

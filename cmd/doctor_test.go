@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -154,6 +155,22 @@ func TestDoctorOnWhatIsForbidden(t *testing.T) {
 	// that the informer has not synced.
 	if got := run(t, "doctor", "--server", serve(t, mute), "--for", "1s"); got.code != exitTrouble || !strings.Contains(got.stdout, "\nnothing can be said yet: pods is not synced, ") || !strings.Contains(got.stderr, "is not synced after 1s") {
 		t.Errorf("code %d, said %q\n%s", got.code, got.stderr, got.stdout)
+	}
+}
+
+// TestDoctorSaysInWordsWhatTheRequestMet: address, parameters and Go type are for
+// programs.
+func TestDoctorSaysInWordsWhatTheRequestMet(t *testing.T) {
+	isolate(t)
+	server := nobody(t)
+	said := regexp.MustCompile(`^error: pods is not synced after 1s: (watch-)?list: dial tcp [0-9.:]+: connect: connection refused\n$`)
+	got := run(t, "doctor", "--server", server, "--for", "1s")
+	if got.code != exitTrouble || !said.MatchString(got.stderr) || strings.Contains(got.stdout, "http") {
+		t.Errorf("code %d, said %q\n%s", got.code, got.stderr, got.stdout)
+	}
+	got = run(t, "doctor", "--server", server, "--for", "1s", "-o", "json")
+	if !said.MatchString(got.stderr) || !strings.Contains(got.stdout, "list *v1.Pod: Get \\\"http") {
+		t.Errorf("said %q\n%s", got.stderr, got.stdout)
 	}
 }
 

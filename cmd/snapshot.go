@@ -131,7 +131,7 @@ func (p Program) judge(shots []inspect.Snapshot) error {
 	for _, s := range shots {
 		if !s.Informer.Synced {
 			code = exitNotSynced
-			sayError(p.Stderr, fmt.Errorf("%s is not synced: %s", s.Informer.Name, s.Reflector.Error))
+			sayError(p.Stderr, fmt.Errorf("%s is not synced: %s", s.Informer.Name, inspect.PlainError(s.Reflector.Error)))
 		}
 	}
 	if code == exitOK {

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/informeter/informeter/engine/findings"
+	"github.com/informeter/informeter/engine/inspect"
 )
 
 // findingsScreen lists what is wrong with the informers of the process, the worst
@@ -197,7 +198,7 @@ func (p *findingsScreen) detail(t *theme, w, h int) []string {
 		if i == 0 {
 			name = "seen"
 		}
-		paragraph(name, true, readable(text), 4)
+		paragraph(name, true, inspect.PlainError(text), 4)
 	}
 	paragraph("next", false, f.Next, 5)
 	when := "since " + clock(f.Since) + ", seen last " + clock(f.At)

@@ -132,7 +132,7 @@ func (p *informersScreen) lines() []string {
 func (p *informersScreen) detail(t *theme, s *inspect.Summary) []string {
 	lines := []string{newLine(p.w).skip(gutter).put(t.title, s.Name).skip(3).put(t.muted, s.Type).String()}
 	if s.Error != "" {
-		for _, l := range wrap(clean(readable(s.Error)), min(p.w-2*gutter, 110), 3) {
+		for _, l := range wrap(clean(inspect.PlainError(s.Error)), min(p.w-2*gutter, 110), 3) {
 			lines = append(lines, newLine(p.w).skip(gutter).put(t.bad, l).String())
 		}
 		return lines

@@ -55,7 +55,7 @@ func requestDetail(t *theme, s *inspect.Snapshot, r *requestRow, w, h int) []str
 	}
 	lines = lines[:min(len(lines), max(h, 0))]
 	if r.Error != "" {
-		for i, l := range wrap(clean(readable(r.Error)), w-gutter-label-gutter, h-len(lines)) {
+		for i, l := range wrap(clean(inspect.PlainError(r.Error)), w-gutter-label-gutter, h-len(lines)) {
 			name := ""
 			if i == 0 {
 				name = "error"

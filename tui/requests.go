@@ -30,7 +30,7 @@ func requestCells(t *theme, s *inspect.Snapshot, r *requestRow) []cell {
 	glyph, st := outcomeMark(t, r)
 	outcome := cell{st: st, s: glyph + " " + r.verdict.words}
 	if r.Error != "" {
-		outcome.s += ": " + firstLine(readable(r.Error))
+		outcome.s += ": " + firstLine(inspect.PlainError(r.Error))
 	}
 	if r.Next != "" && (!r.Ended.IsZero() || r.Marked.IsZero()) {
 		outcome.s += ", then " + r.Next

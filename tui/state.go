@@ -162,7 +162,7 @@ func failure(t *theme, s *inspect.Snapshot) condition {
 	if r.ErrorReason != "" {
 		title += " — " + words(r.ErrorReason)
 	}
-	c := condition{st: t.bad, title: title, details: []string{readable(r.Error)}}
+	c := condition{st: t.bad, title: title, details: []string{inspect.PlainError(r.Error)}}
 	if next := nextAttempt(s); next != "" {
 		c.details = append(c.details, next)
 	}

@@ -73,25 +73,6 @@ func wrap(s string, w, n int) []string {
 	return append(lines[:n-1:n-1], ellipsis+" "+end)
 }
 
-// readable leaves out of an error what only the code says of it: the URLs that Go's
-// HTTP client puts in front of a cause, whose parameters fill the screen, and the Go
-// type that a reflector asked for, as in "watch-list *v1.Pod: no". What was asked for
-// is said elsewhere.
-func readable(err string) string {
-	for _, method := range []string{`Get "`, `Post "`} {
-		before, rest, found := strings.Cut(err, method)
-		if _, cause, ended := strings.Cut(rest, `": `); found && ended {
-			err = before + cause
-		}
-	}
-	head, cause, found := strings.Cut(err, ": ")
-	op, asked, typed := strings.Cut(head, " *")
-	if !found || !typed || strings.Contains(op, " ") || strings.ContainsAny(asked, " /") {
-		return err
-	}
-	return op + ": " + cause
-}
-
 // number writes a count with thousands separators.
 func number[T int | int64 | uint64](n T) string {
 	s := strconv.FormatInt(int64(n), 10)

@@ -118,7 +118,7 @@ func (w *Watcher) refused(s *inspect.Snapshot) Finding {
 		Severity: severity,
 		Place:    PlaceRequests,
 		Since:    since,
-		Evidence: []string{"the server: " + clean(readable(s.Reflector.Error)), attempts(s)},
+		Evidence: []string{"the server: " + clean(inspect.PlainError(s.Reflector.Error)), attempts(s)},
 		passing:  next(s),
 	}
 }
@@ -230,7 +230,7 @@ func (w *Watcher) requestsFailing(s *inspect.Snapshot) []Finding {
 		Severity: Warning,
 		Place:    PlaceRequests,
 		Since:    since,
-		Evidence: []string{clean(readable(r.Error)), attempts(s) + ", over " + short(lasting)},
+		Evidence: []string{clean(inspect.PlainError(r.Error)), attempts(s) + ", over " + short(lasting)},
 		passing:  next(s),
 	}
 	if lasting >= failingError {

@@ -203,7 +203,7 @@ func (w *Watcher) expired(s *inspect.Snapshot) []Finding {
 		f.Severity = Error
 	}
 	if e.last.Error != "" {
-		f.Evidence = append(f.Evidence, "the server: "+clean(readable(e.last.Error)))
+		f.Evidence = append(f.Evidence, "the server: "+clean(inspect.PlainError(e.last.Error)))
 	}
 	return []Finding{f}
 }

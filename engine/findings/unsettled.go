@@ -18,7 +18,7 @@ func Unsettled(informers []inspect.Summary) string {
 		}
 		text := clean(s.Name) + " is not synced, " + s.Phase.String()
 		if s.Error != "" {
-			text += ": " + firstLine(readable(s.Error))
+			text += ": " + firstLine(inspect.PlainError(s.Error))
 		}
 		all = append(all, text)
 	}

@@ -23,22 +23,6 @@ func TestWhatIsUnsettled(t *testing.T) {
 	}
 }
 
-func TestErrorsLeaveOutWhatOnlyTheCodeSays(t *testing.T) {
-	for text, want := range map[string]string{
-		`watch-list *v1.Pod: Get "http://h/api?watch=true": refused`: "watch-list: refused",
-		"list *v1.Pod: pods is forbidden: no":                        "list: pods is forbidden: no",
-		"watch apps/v1, Kind=Deployment: no":                         "watch apps/v1, Kind=Deployment: no",
-		"list: object is a *v1.Node, not a *v1.Pod":                  "list: object is a *v1.Node, not a *v1.Pod",
-		"object is a *v1.Node, not a *v1.Pod: no":                    "object is a *v1.Node, not a *v1.Pod: no",
-		`Get "cut off`: `Get "cut off`,
-		"":             "",
-	} {
-		if got := readable(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 func listing(name string) inspect.Summary {
 	return inspect.Summary{Name: name, State: inspect.StateRunning, Phase: inspect.PhaseListing}
 }

@@ -56,33 +56,6 @@ func firstLine(s string) string {
 	return clean(line)
 }
 
-// readable is an error of a request without what only its code says of it: the Go
-// type that was asked for, and an HTTP request's method and address. The informer's
-// name says as much.
-func readable(s string) string {
-	s = withoutType(s)
-	before, rest, found := strings.Cut(s, `Get "`)
-	if !found {
-		return s
-	}
-	_, after, found := strings.Cut(rest, `": `)
-	if !found {
-		return s
-	}
-	return before + after
-}
-
-// withoutType leaves the Go type out of a reflector's error, as in
-// "watch-list *v1.Pod: no".
-func withoutType(s string) string {
-	head, cause, found := strings.Cut(s, ": ")
-	op, asked, typed := strings.Cut(head, " *")
-	if !found || !typed || strings.Contains(op, " ") || strings.ContainsAny(asked, " /") {
-		return s
-	}
-	return op + ": " + cause
-}
-
 type integer interface {
 	~int | ~int64 | ~uint64
 }
