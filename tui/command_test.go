@@ -55,6 +55,8 @@ func (u *user) command(line string) *user { return u.press(":").types(line).pres
 
 func TestCommandsControlTheInformer(t *testing.T) {
 	f := newFake(30)
+	slow := inspect.ListenerVitals{Name: "slow", Lab: true}
+	f.snapshot.Listeners = append(f.snapshot.Listeners, slow)
 	u := newUser(t, f, 120, 30)
 	for _, c := range []struct{ line, did, says string }{
 		{"pause", "pause", "paused"},
@@ -69,13 +71,23 @@ func TestCommandsControlTheInformer(t *testing.T) {
 		{"index add zone=cel: object.metadata.name + 'x'", "index zone cel: object.metadata.name + 'x'", "index zone added"},
 		{"handler add slow 5ms", "handler slow 5ms 0s", "handler slow added"},
 		{`handler add "very slow" 1s resync 10s`, "handler very slow 1s 10s", "handler very slow added"},
-		{"handler remove audit", "remove audit", "handler audit removed"},
+		{"handler remove slow", "remove slow", "handler slow removed"},
 	} {
 		f.controls = nil
 		u.command(c.line).expect(c.says)
 		if !slices.Equal(f.controls, []string{c.did}) {
 			t.Errorf(":%s asked for %q, want %q", c.line, f.controls, c.did)
 		}
+	}
+}
+
+// TestWhatCanBeRemovedIsNamed where a handler that was not added here is to go.
+func TestWhatCanBeRemovedIsNamed(t *testing.T) {
+	f := newFake(30)
+	f.snapshot.Listeners = append(f.snapshot.Listeners, inspect.ListenerVitals{Name: "slow", Lab: true}, inspect.ListenerVitals{Name: "lab", Lab: true})
+	newUser(t, f, 120, 30).command("handler remove audit").expect("audit was not added here; can be removed: lab or slow")
+	if len(f.controls) > 0 {
+		t.Errorf("asked for %q", f.controls)
 	}
 }
 
@@ -135,6 +147,8 @@ func TestALineThatIsWrongStaysAndSaysWhatAndWhere(t *testing.T) {
 		{"index add zone", "zone", "write NAME=EXPR"},
 		{"index add node={.spec}", "node", `an index "node" already`},
 		{"verify nod", "nod", `no index "nod"; did you mean node?`},
+		{"handler remove audit", "audit", "audit was not added here; :handler add makes one that can be removed"},
+		{"handler remove sloe", "sloe", `no handler "sloe"; :handler add makes one that can be removed`},
 		{"handler add slow soon", "soon", `"soon" is no duration`},
 		{"handler add slow 5ms sync 3s", "sync", "only resync and a period may follow"},
 		{`handler add "slow 5ms`, `"slow 5ms`, `the quote " is not closed`},

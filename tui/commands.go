@@ -420,8 +420,33 @@ func runHandlerRemove(m *Model, args []word) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.knownHandler(w); err != nil {
+	if err := m.removable(w); err != nil {
 		return nil, err
 	}
 	return m.control("handler "+w.text+" removed", func(ctx context.Context, c inspect.Controls) error { return c.RemoveHandler(ctx, w.text) }), nil
+}
+
+// removable returns a fault that says what can be removed, if w names no handler that
+// was added here.
+func (m *Model) removable(w word) error {
+	var names []string
+	known := false
+	for _, l := range m.snapshot().Listeners {
+		if l.Lab && l.Name == w.text {
+			return nil
+		}
+		if l.Lab {
+			names = append(names, l.Name)
+		}
+		known = known || l.Name == w.text
+	}
+	what := "no handler " + strconv.Quote(w.text)
+	if known {
+		what = w.text + " was not added here"
+	}
+	if len(names) == 0 {
+		return w.fault(what + "; :handler add makes one that can be removed")
+	}
+	slices.Sort(names)
+	return w.fault(what + "; can be removed: " + alternatives(names))
 }
