@@ -147,10 +147,19 @@ func TestNamesJustNowAreWholeBeforeHandlersAreWide(t *testing.T) {
 		f.moments[i].Key = key
 		f.moments[i].Deliveries = []inspect.Delivery{{Handler: handler, Pending: true}}
 	}
-	u := newUser(t, f, 200, 40)
-	u.expect(key, handler+"   waits")
-	if l := u.line("HANDLER"); !strings.Contains(l, "SYNC     │") {
-		t.Errorf("the handlers' columns have given more than they had: %q", l)
+	for w, want := range map[int]string{
+		160: "fulfilment/shi…45ac98e6-n7r74", 190: "fulfilment/shippin…s-745ac98e6-n7r74", 200: key + "  D    22µs  " + handler + "   waits", 240: handler + "   waits",
+	} {
+		u := newUser(t, f, w, 40)
+		u.expect(want)
+		l := u.line("HANDLER")
+		left, _, _ := strings.Cut(l, "│")
+		if titles := u.m.screens[screenPipeline].(*pipelineScreen).handlers.columns(); w >= 200 && !strings.Contains(left, titles[8].title) {
+			t.Errorf("at %d columns a column went for it: %q", w, l)
+		}
+		if w <= 200 && !strings.HasSuffix(left, "SYNC     ") {
+			t.Errorf("at %d columns the handlers' columns have given more than they had, or less: %q", w, l)
+		}
 	}
 }
 

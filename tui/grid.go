@@ -138,6 +138,13 @@ func newGrid(w int, columns ...column) grid {
 	return g
 }
 
+// needs is how wide the table has to be for the columns that are shown.
+func (g grid) needs() int {
+	total := gutter + 1
+	g.each(func(i, _ int) { total += g.columns[i].min + columnGap })
+	return total - columnGap
+}
+
 // header returns the line of titles. That of the column the rows are sorted by
 // has a mark behind it, in the gap to the next one if it must be.
 func (g grid) header(t *theme) string {

@@ -48,7 +48,7 @@ func (p *pipelineScreen) left() int {
 	if w == 0 || !p.moments.there() {
 		return p.w
 	}
-	spare := p.w - p.handlers.table.needs(p.handlers.columns())
+	spare := p.w - p.handlers.table.grid(p.w-w, p.handlers.columns()).needs()
 	return p.w - max(w, min(p.moments.needs(), spare))
 }
 

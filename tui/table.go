@@ -50,17 +50,6 @@ func (b *table) grid(w int, columns []column) grid {
 	return g
 }
 
-// needs is how wide the table has to be for all columns that are wanted to be there.
-func (b *table) needs(columns []column) int {
-	w := gutter + 1
-	for i := range columns {
-		if c := &columns[i]; !c.hidden && !b.hidden[c.title] {
-			w += max(c.min+b.wider[c.title], leastColumn) + columnGap
-		}
-	}
-	return w - columnGap
-}
-
 // leastColumn is how narrow the user can make a column.
 const leastColumn = 3
 
