@@ -174,9 +174,24 @@ func (m *Model) pointsAt(s *inspect.Snapshot, l *inspect.ListenerVitals) bool {
 	if !m.lookout.looked {
 		return troubled(l, s.Store.Objects)
 	}
+	return m.warned(l, findings.PlaceHandlers) || m.warned(l, findings.PlaceResync)
+}
+
+// warnsOfResync says whether a handler's resyncs are marked, on their screen and in
+// its tab. What a round will cost is known before anybody can be sure of it: numbers
+// say so, and marks wait.
+func (m *Model) warnsOfResync(s *inspect.Snapshot, l *inspect.ListenerVitals) bool {
+	if !m.lookout.looked {
+		return resyncTooDear(l, s.Store.Objects)
+	}
+	return m.warned(l, findings.PlaceResync)
+}
+
+// warned says whether a finding that the header counts is about a handler, and can
+// be seen there.
+func (m *Model) warned(l *inspect.ListenerVitals, there findings.Place) bool {
 	return slices.ContainsFunc(m.lookout.found, func(f findings.Finding) bool {
-		return f.Informer == m.informer && f.Subject == l.Name && f.Ended.IsZero() && f.Severity > findings.Info &&
-			(f.Place == findings.PlaceHandlers || f.Place == findings.PlaceResync)
+		return f.Informer == m.informer && f.Subject == l.Name && f.Ended.IsZero() && f.Severity > findings.Info && f.Place == there
 	})
 }
 

@@ -131,7 +131,7 @@ func (p *resyncScreen) lines() []string {
 		return block(nil, p.w, p.h)
 	}
 	if left := p.left(); left < p.w {
-		return beside(block(p.main(t, s, left), left, p.h), roundsPane(t, s, p.w-left, p.h))
+		return beside(block(p.main(t, s, left), left, p.h), roundsPane(p.m, s, p.w-left, p.h))
 	}
 	return p.main(t, s, p.w)
 }
@@ -162,7 +162,9 @@ func (p *resyncScreen) main(t *theme, s *inspect.Snapshot, width int) []string {
 }
 
 func (p *resyncScreen) rowLines(t *theme, s *inspect.Snapshot, w int) []string {
-	return p.handlers.tableRows.draw(t, w, p.columns(), true, nil, func(l *inspect.ListenerVitals) []cell { return resyncCells(t, s, l) })
+	return p.handlers.tableRows.draw(t, w, p.columns(), true, nil, func(l *inspect.ListenerVitals) []cell {
+		return resyncCells(t, s, l, p.m.warnsOfResync(s, l))
+	})
 }
 
 // head says when the rounds are, and what a round is.
@@ -224,17 +226,21 @@ func (p *resyncScreen) columns() []column {
 	return columns
 }
 
-func resyncCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []cell {
+// resyncCells draws a handler; marked says that its resyncs are to be looked at.
+func resyncCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals, marked bool) []cell {
 	none := cell{st: t.faint, s: dash}
 	cost, share, full, mark := none, none, none, cell{}
 	if d := l.Outlook(s.Store.Objects).Round; d > 0 {
 		st := t.ok
 		if resyncTooDear(l, s.Store.Objects) {
-			st, mark = t.warn, cell{st: t.warn, s: "⚠"}
+			st = t.warn
 		}
 		done := bar(float64(d), float64(l.ResyncGranted), resyncBar)
 		cost, share = cell{s: duration(d)}, cell{st: st, s: percent(uint64(d), uint64(l.ResyncGranted))}
 		full = cell{parts: []part{{st, done}, {t.faint, strings.Repeat("░", resyncBar-width(done))}}}
+	}
+	if marked {
+		mark = cell{st: t.warn, s: "⚠"}
 	}
 	next := cell{st: t.muted, s: dueIn(s.At, l.NextResync, "")}
 	if l.ResyncGranted == 0 {
@@ -296,11 +302,14 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 	}
 	if cost := l.Outlook(s.Store.Objects).Round; cost > 0 {
 		text := "a round is " + number(s.Store.Objects) + " × " + duration(each) + " = " + duration(cost) + " of " + period(l.ResyncGranted)
-		if resyncTooDear(l, s.Store.Objects) {
-			say("cost", t.warn, "⚠ "+text+": the next one begins before one is done")
-		} else {
-			say("cost", "", text)
+		st := style("")
+		if p.m.warnsOfResync(s, l) {
+			st, text = t.warn, "⚠ "+text
 		}
+		if resyncTooDear(l, s.Store.Objects) {
+			st, text = t.warn, text+": the next one begins before one is done"
+		}
+		say("cost", st, text)
 	} else {
 		say("cost", t.muted, "its pace is not known yet, so neither is what a round costs")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/informeter/informeter/engine/findings"
 	"github.com/informeter/informeter/engine/inspect"
 )
 
@@ -25,6 +26,52 @@ func TestARoundThatOutlastsItsPeriodIsAWarning(t *testing.T) {
 		}
 		if full := strings.Count(row, "█") == resyncBar; full != c.warned {
 			t.Errorf("%d objects: the bar is full: %v", c.objects, full)
+		}
+	}
+}
+
+// TestARoundIsMarkedWhereItsFindingIs: what it will cost is said before that is sure,
+// and marked nowhere; then row, words, tab and header are marked together, as long
+// as the finding goes on.
+func TestARoundIsMarkedWhereItsFindingIs(t *testing.T) {
+	for _, w := range []int{80, 120, 200} {
+		f := newFake(48211).with(func(s *inspect.Snapshot) {
+			s.Indices = nil // which has a warning of its own
+			l := &s.Listeners[2]
+			l.LastRound = &inspect.Round{Began: epoch.Add(-40 * time.Second), Ended: epoch.Add(-3 * time.Second), Objects: 120, Work: 14 * time.Second}
+			l.NextResync = epoch.Add(25 * time.Second)
+		})
+		u := newUser(t, f, w, 36).press("6")
+		marks := func() int {
+			return strings.Count(strings.ReplaceAll(u.sees(), "8⚠Findings", "8 Findings"), "⚠")
+		}
+		storm := findings.Finding{Rule: findings.ResyncStorm, Informer: "pods", Severity: findings.Info, Place: findings.PlaceResync, Subject: "audit", Since: epoch, At: epoch}
+		u.finds(nil, storm)
+		u.look()
+		u.expect("321%", "the next one")
+		if marks() > 0 {
+			t.Errorf("at %d columns something is marked before anybody is sure:\n%s", w, u.sees())
+		}
+		storm.Severity = findings.Warning
+		u.finds(nil, storm)
+		u.look()
+		want := 4 // header, tab, row, cost
+		if w == 200 {
+			want++ // the round
+		}
+		if row := u.marked(); marks() != want || !strings.Contains(row, "⚠") || u.line("cost     ⚠ a round is") == "" {
+			t.Errorf("at %d columns there are %d marks, want %d:\n%s", w, marks(), want, u.sees())
+		}
+		u.expect("6⚠Resync")
+		// It goes on for a while though a round has room again.
+		f.with(func(s *inspect.Snapshot) { s.Store.Objects = 14000 })
+		if u.look(); marks() != want || strings.Contains(u.sees(), "the next one") {
+			t.Errorf("at %d columns there are %d marks, want %d:\n%s", w, marks(), want, u.sees())
+		}
+		storm.Ended = epoch
+		u.finds(nil, storm)
+		if u.look(); marks() > 0 {
+			t.Errorf("at %d columns something is marked that is over:\n%s", w, u.sees())
 		}
 	}
 }

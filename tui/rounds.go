@@ -16,8 +16,8 @@ import (
 //
 //	COMING              now       30s        1m
 //	search-indexer          ▲      ▲      ▲
-func roundsPane(t *theme, s *inspect.Snapshot, w, h int) []string {
-	inner := w - border
+func roundsPane(m *Model, s *inspect.Snapshot, w, h int) []string {
+	t, inner := m.theme, w-border
 	var told, due []*inspect.ListenerVitals
 	for i := range s.Listeners {
 		l := &s.Listeners[i]
@@ -41,7 +41,7 @@ func roundsPane(t *theme, s *inspect.Snapshot, w, h int) []string {
 			lines = append(lines, newLine(inner).skip(gutter).put(t.faint, number(len(told)-i)+" more").String())
 			break
 		}
-		lines = append(lines, roundLines(t, s, l, g)...)
+		lines = append(lines, roundLines(t, s, l, g, m.warnsOfResync(s, l))...)
 	}
 	lines = append(lines, newLine(inner).String())
 	if len(due) > 0 {
@@ -51,8 +51,8 @@ func roundsPane(t *theme, s *inspect.Snapshot, w, h int) []string {
 }
 
 // roundLines draws the last round of one handler: in numbers, and as a part of its
-// period.
-func roundLines(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals, g grid) []string {
+// period; marked says that its resyncs are to be looked at.
+func roundLines(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals, g grid, marked bool) []string {
 	r := l.LastRound
 	took := time.Duration(0)
 	if !r.Ended.IsZero() {
@@ -67,7 +67,10 @@ func roundLines(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals, g grid
 	st, note := t.muted, "began "+since(s.At, r.Began)+" ago"
 	switch {
 	case waitsForNext(l):
-		st, note = t.warn, "⚠ the next round waits already"
+		st, note = t.warn, "the next round waits already"
+		if marked {
+			note = "⚠ " + note
+		}
 	case underWay:
 		st, note = t.accent, "under way"
 	}

@@ -27,7 +27,9 @@ func TestARoundIsShownAsFarAsItHasCome(t *testing.T) {
 	// A newer one is due that it has not begun.
 	f.with(func(s *inspect.Snapshot) { s.Listeners[2].NextResync = epoch.Add(25 * time.Second) })
 	u.look()
-	u.expect("⚠ the next round waits already")
+	if l := u.line("the next round waits already"); l == "" || strings.Contains(l, "⚠") {
+		t.Errorf("marked, though nothing has been found of it: %q", l)
+	}
 	f.with(func(s *inspect.Snapshot) { s.Listeners[2].LastRound = nil })
 	u.look()
 	u.expect("there was none yet")
