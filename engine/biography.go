@@ -97,6 +97,7 @@ func (i *Informer) version(key string, version uint64) (any, error) {
 // ignored tells the journal of a deletion that came when there was nothing left to
 // delete.
 func (i *Informer) ignored(key string, obj any) {
+	i.lagging.Store(true) // by the version of that
 	i.skip(journal.Skip{Key: key, Object: obj, Cause: inspect.CauseWatch, Reason: "it was deleted already", At: time.Now()})
 }
 

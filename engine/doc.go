@@ -62,8 +62,8 @@
 //     the way there, stays. The quarantine lists the newest 16 that are not well
 //     again.
 //   - If something is set aside, the store's resource version goes on all the same:
-//     it says until when everything has been dealt with, and who waits for it waits
-//     for no object that never gets in.
+//     it says until when everything has been dealt with, whichever the queue, and
+//     who waits for it waits for no object that never gets in.
 //   - If something is contained, it is reported as client-go reports errors
 //     (runtime.HandleError): a matter once, when its reason changes and every ten
 //     minutes, a line a second at most once ten are written.

@@ -69,7 +69,7 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 		s.from(n)
 	}
 	i.perform(batch, reached, began)
-	i.reach()
+	i.reach(true)
 	i.checkReplay()
 	i.count(s.performed, time.Since(began))
 	return s.failed
@@ -95,12 +95,13 @@ func (i *Informer) perform(batch []deltafifo.Entry, reached string, began time.T
 	i.store.Apply(s.ops)
 	i.notifications(batch)
 	switch {
-	case reached == "":
 	case s.retrying > 0:
-		i.lagging = true // the store is not there yet
-	default:
+		i.lagging.Store(true) // the store is not there yet
+	case reached != "":
 		// What came after a bookmark may have been applied with it, or before.
-		i.lagging = i.lagging || behind(reached, i.store.ResourceVersion())
+		if behind(reached, i.store.ResourceVersion()) {
+			i.lagging.Store(true)
+		}
 		i.store.Bookmark(reached)
 	}
 	due := i.processor.Publish(s.notifications)
@@ -160,7 +161,15 @@ func (i *Informer) operations(e *deltafifo.Entry) (reached string) {
 				return ""
 			}
 		}
-		s.ops = append(s.ops, store.Op{Key: key, Object: e.Object, Delete: e.Type == cache.Deleted, Repeats: e.Type == cache.Sync})
+		if e.Overtook {
+			i.lagging.Store(true)
+		}
+		s.ops = append(s.ops, store.Op{
+			Key: key, Object: e.Object, Delete: e.Type == cache.Deleted, Repeats: e.Type == cache.Sync,
+			// Listed objects come in no order of age.
+			Ahead: e.Overtook || e.Type == cache.Replaced,
+			Again: e.Attempts < i.options.retries(),
+		})
 	}
 	return ""
 }
@@ -281,22 +290,34 @@ func (i *Informer) failed(op *store.Op, e *deltafifo.Entry) {
 		return
 	}
 	i.quarantined.add(stageApply, op.Key, op.Object, e.Cause, op.Err)
-	i.lagging = true
+	i.lagging.Store(true)
 }
 
 // reach lets the store's resource version grow to that of the reflector, after a
-// write that was given up, which had none to tell, or a bookmark that came too
-// early or set it back: once nothing is on the way any more, there is nothing to
-// wait for.
-func (i *Informer) reach() {
-	if !i.lagging || i.scratch.retrying > 0 || i.reflector == nil {
+// write that was given up or a deletion of nothing, which had none to tell, after
+// one that has overtaken others, or a bookmark that came too early or set it back:
+// once nothing is on the way any more, there is nothing to wait for. handled says
+// that what is in flight has been dealt with. handleMu is held.
+func (i *Informer) reach(handled bool) {
+	if i.reflector == nil || i.scratch.retrying > 0 || !i.lagging.Swap(false) {
 		return
 	}
 	// In this order: what is enqueued in between is newer.
-	version := i.reflector.LastSyncResourceVersion()
-	if i.queue.Vitals(time.Now()).Deltas == 0 {
-		i.lagging = false
-		i.store.Advance(version)
+	version, all := i.reflector.Noted()
+	if waiting, flying := i.queue.Pending(); !all || waiting > 0 || flying > 0 && !handled {
+		i.lagging.Store(true)
+		return
+	}
+	i.store.Advance(version)
+}
+
+// reachIdle is reach for when nothing is handled: a reflector may note last what it
+// has enqueued.
+func (i *Informer) reachIdle() {
+	if i.lagging.Load() {
+		i.handleMu.Lock()
+		defer i.handleMu.Unlock()
+		i.reach(false)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +38,7 @@ type queue interface {
 	Enqueue(deltas []cache.Delta, failed func(n int, err error))
 	PopEntries(admit func() int, process func([]deltafifo.Entry) []deltafifo.Entry) (int, []deltafifo.Entry, error)
 	Vitals(now time.Time) inspect.QueueVitals
+	Pending() (waiting, inFlight int)
 	Page(now time.Time, q inspect.QueueQuery) inspect.QueuePage
 	Waiting(keys []string) []int
 }
@@ -76,8 +78,8 @@ type Informer struct {
 	scratch  scratch // guarded by handleMu
 	replay   replay
 	// lagging says that the store's resource version may be behind what has been
-	// dealt with; see reach. Guarded by handleMu.
-	lagging bool
+	// dealt with; see reach.
+	lagging atomic.Bool
 
 	// lifeMu guards the fields below. Run writes queue and reflector once.
 	lifeMu      sync.Mutex
@@ -278,6 +280,7 @@ func (i *Informer) reflectorOptions() reflector.Options {
 		ResyncPeriod:      i.checkPeriod,
 		ShouldResync:      i.shouldResync,
 		OnError:           i.onWatchError,
+		OnNoted:           i.reachIdle,
 		Generation:        &i.generation,
 		PageSize:          i.options.PageSize,
 		MinWatchTimeout:   i.options.MinWatchTimeout,
@@ -358,5 +361,6 @@ func (i *Informer) sample(now time.Time) {
 	i.handleVitals(now)
 	i.storeVitals(now)
 	i.traffic(now)
+	i.reachIdle()
 	i.complaints.flush() // of what others wrote into the store
 }

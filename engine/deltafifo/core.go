@@ -332,6 +332,7 @@ func (c *core) appendLocked(key string, d *delta, startup bool) {
 		InInitialList: startup || !c.populated,
 		Attempts:      int(d.attempts),
 		Merged:        int(d.merged),
+		Overtook:      d.overtook,
 		startup:       startup,
 		index:         len(c.batch),
 	})
@@ -345,7 +346,16 @@ func (c *core) waitingAgain(e *Entry) delta {
 		cause:    e.Cause,
 		attempts: uint16(e.Attempts + 1),
 		merged:   uint32(e.Merged),
+		overtook: e.Overtook,
 	}
+}
+
+// Pending returns how many deltas wait and how many are in flight, bookmarks not
+// counted.
+func (c *core) Pending() (waiting, inFlight int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waiting, c.inFlight
 }
 
 // vitalsLocked fills in what both queues count.

@@ -333,6 +333,7 @@ func (q *DeltaFIFO) compressLocked(it *item, d delta) bool {
 	}
 	last.Object, last.attempts = d.Object, 0
 	last.merged++
+	last.overtook = last.overtook || !q.isLastLocked(it)
 	q.compressed++
 	return true
 }
@@ -348,12 +349,19 @@ func (q *DeltaFIFO) itemLocked(key string) *item {
 
 // appendToLocked appends d to what waits for the key of it.
 func (q *DeltaFIFO) appendToLocked(it *item, d delta) {
+	d.overtook = it.queued && !q.isLastLocked(it)
 	it.waiting = append(it.waiting, d)
 	q.countLocked(1)
 	if !it.queued {
 		it.queued = true
 		q.order.pushBack(it)
 	}
+}
+
+// isLastLocked says whether nothing waits behind the key of it, which waits.
+func (q *DeltaFIFO) isLastLocked(it *item) bool {
+	last, _ := q.rowLocked(q.rowsWaitingLocked() - 1)
+	return last == it
 }
 
 // deletedLocked says that the last delta that waits for the key of it is a
@@ -368,6 +376,7 @@ func (q *DeltaFIFO) deletedLocked(it *item, d delta) bool {
 		last.Object, last.cause = d.Object, d.cause
 	}
 	last.merged++
+	last.overtook = true // it stands for d too, whose version it may not have
 	return true
 }
 

@@ -36,6 +36,9 @@ type Entry struct {
 	// stands for them: with Options.Compress the older states of an Updated or
 	// Replaced, and of a Deleted further deletions.
 	Merged int
+	// Overtook says that what arrived before it may still wait: a DeltaFIFO hands
+	// the deltas of a key out together, in the place of the first.
+	Overtook bool
 }
 
 // Options configures a queue. The zero value works.
@@ -104,6 +107,7 @@ type delta struct {
 	cache.Delta
 	arrived  time.Duration // since the queue was made
 	cause    inspect.Cause
+	overtook bool // see Entry.Overtook
 	attempts uint16
 	merged   uint32 // see Entry.Merged
 }

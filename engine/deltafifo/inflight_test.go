@@ -30,10 +30,13 @@ type server struct {
 	// told is what the queue was told last: where the store has to arrive. Of what
 	// a list kept it is what was told before.
 	told map[string]int
+	gone map[string]int // of what was told last that it is gone: when
+	// then holds, for the version of each change that was told, what had been.
+	then map[string]map[string]int
 }
 
 func newServer() *server {
-	return &server{objects: map[string]int{}, changed: map[string]int{}, told: map[string]int{}}
+	return &server{objects: map[string]int{}, changed: map[string]int{}, told: map[string]int{}, gone: map[string]int{}, then: map[string]map[string]int{}}
 }
 
 // change creates, updates or, if gone, deletes a name, and tells q of it.
@@ -54,9 +57,12 @@ func (s *server) change(q cache.Queue, name string, gone bool) error {
 	}
 	if gone {
 		delete(s.told, name)
+		s.gone[name] = s.rv
+		s.then[strconv.Itoa(s.rv)] = s.allTold()
 		return q.Delete(obj(name, s.rv))
 	}
 	s.told[name] = s.rv
+	s.then[strconv.Itoa(s.rv)] = s.allTold()
 	switch {
 	case existed && old > 0:
 		return q.Update(obj(name, s.rv))
@@ -65,10 +71,23 @@ func (s *server) change(q cache.Queue, name string, gone bool) error {
 	}
 }
 
+// allTold returns what the queue was told, by name: the version of what there is,
+// and what is gone with a minus.
+func (s *server) allTold() map[string]int {
+	all := maps.Clone(s.told)
+	for name, at := range s.gone {
+		if _, there := all[name]; !there {
+			all[name] = -at
+		}
+	}
+	return all
+}
+
 // relist lists what there is; of the names in keep, letters all, the list cannot
 // give the state.
 func (s *server) relist(q cache.Queue, keep string) error {
 	s.cut = false
+	s.rv++ // so that no bookmark has the version of a list, which tells of more
 	var list []any
 	told := map[string]int{}
 	for _, name := range s.names() {
@@ -81,6 +100,11 @@ func (s *server) relist(q cache.Queue, keep string) error {
 			told[name] = version
 		}
 		list = append(list, deltafifo.Keep{Key: name})
+	}
+	for name := range s.told {
+		if _, there := told[name]; !there {
+			s.gone[name] = s.rv
+		}
 	}
 	s.told = told
 	return q.Replace(list, strconv.Itoa(s.rv))
@@ -192,7 +216,7 @@ func (x *interleaving) do(m move) error {
 		}
 		x.server.rv++
 		rv := strconv.Itoa(x.server.rv)
-		x.marks[rv] = maps.Clone(x.server.told)
+		x.marks[rv] = x.server.allTold()
 		return x.q.(cache.ReflectorBookmarkStore).Bookmark(rv)
 	case "pop":
 		if x.q.Page(time.Now(), inspect.QueueQuery{}).Matched == 0 {
@@ -250,12 +274,15 @@ func (x *interleaving) apply(e *deltafifo.Entry) error {
 			}
 		}
 	case cache.BookmarkInfo:
-		return x.vouched(o.ResourceVersion)
+		return x.vouched(o.ResourceVersion, x.marks[o.ResourceVersion])
 	}
 	if e.Type == cache.Deleted && !exists && !x.failing && !x.inOrder {
 		return fmt.Errorf("%s, which the store does not hold", text(e.Key, e.Delta))
 	}
 	x.store.apply(e.Key, e.Delta)
+	if o, ok := e.Object.(*object); ok && e.Cause == inspect.CauseWatch && !e.Overtook {
+		return x.vouched(o.ResourceVersion, x.server.then[o.ResourceVersion])
+	}
 	return nil
 }
 
@@ -267,23 +294,20 @@ func version(o any) int {
 	return n
 }
 
-// vouched checks that the store is not behind the bookmark rv: what the queue had
-// been told then it holds, or something newer.
-func (x *interleaving) vouched(rv string) error {
+// vouched checks that the store is not behind rv, of a bookmark or of what has not
+// overtaken anything: what the queue had been told then it holds, or something newer.
+func (x *interleaving) vouched(rv string, told map[string]int) error {
 	if x.failing {
 		return nil
 	}
 	at, _ := strconv.Atoi(rv)
-	for name, then := range x.marks[rv] {
+	for name, then := range told {
 		held, exists, _ := x.store.GetByKey(name)
-		if exists && version(held) < then || !exists && x.server.changed[name] <= at {
-			return fmt.Errorf("bookmark %s before %s@%d was applied", rv, name, then)
-		}
-	}
-	for _, name := range x.store.ListKeys() {
-		held, _, _ := x.store.GetByKey(name)
-		if _, existed := x.marks[rv][name]; x.marks[rv] != nil && !existed && version(held) < at {
-			return fmt.Errorf("bookmark %s before the deletion of %s was applied", rv, name)
+		switch {
+		case then < 0 && exists && version(held) < -then:
+			return fmt.Errorf("%s before the deletion of %s at %d was applied", rv, name, -then)
+		case then > 0 && (exists && version(held) < then || !exists && x.server.changed[name] <= at):
+			return fmt.Errorf("%s before %s@%d was applied", rv, name, then)
 		}
 	}
 	return nil
@@ -316,7 +340,7 @@ func interleave(t *rapid.T) {
 		marks: map[string]map[string]int{}, applied: map[string]bool{},
 		failing: rapid.Bool().Draw(t, "failing"), inOrder: rapid.Bool().Draw(t, "in order"),
 	}
-	o := deltafifo.Options{KnownObjects: x.store}
+	o := deltafifo.Options{KnownObjects: x.store, Compress: rapid.Bool().Draw(t, "compress")}
 	if rapid.Bool().Draw(t, "at once") {
 		o.KnownObjects = atOnce{x.store}
 	}

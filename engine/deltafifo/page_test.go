@@ -88,7 +88,7 @@ func TestAPageIsAWindowOfTheWhole(t *testing.T) {
 		query := inspect.QueueQuery{
 			Filter: rapid.SampledFrom([]string{"", "a", "!a", "abc", "B"}).Draw(t, "filter"),
 			Offset: rapid.OneOf(rapid.IntRange(-2, 25), rapid.Just(math.MaxInt)).Draw(t, "offset"),
-			Limit:  rapid.IntRange(0, 6).Draw(t, "limit"),
+			Limit:  rapid.OneOf(rapid.IntRange(0, 6), rapid.Just(math.MaxInt)).Draw(t, "limit"),
 		}
 		var rows []string
 		for _, key := range keys {
@@ -222,7 +222,7 @@ func TestAPageIsAWindowOfTheSortedWhole(t *testing.T) {
 			Sort:   rapid.SampledFrom([]inspect.Sort{"", inspect.SortPosition, inspect.SortKey, inspect.SortAge, inspect.SortDeltas, inspect.SortCause}).Draw(rt, "sort"),
 			Desc:   rapid.Bool().Draw(rt, "desc"),
 			Offset: rapid.OneOf(rapid.IntRange(-2, 45), rapid.Just(math.MaxInt)).Draw(rt, "offset"),
-			Limit:  rapid.IntRange(0, 6).Draw(rt, "limit"),
+			Limit:  rapid.OneOf(rapid.IntRange(0, 6), rapid.Just(math.MaxInt)).Draw(rt, "limit"),
 		}
 		listed := rapid.IntRange(0, len(keys)).Draw(rt, "listed")
 		popped := rapid.IntRange(0, len(keys)).Draw(rt, "popped")

@@ -25,7 +25,7 @@ type ranking struct {
 	by            inspect.Sort
 	desc          bool
 	offset, limit int
-	keep          int // offset+limit
+	keep          int // offset+limit, at most half of what an int can be
 	seen          int
 	kept          []ranked
 	// pruned: the first keep of kept are in order, and what is not before the
@@ -41,7 +41,7 @@ type ranked struct {
 
 func newRanking(q inspect.QueueQuery) *ranking {
 	r := &ranking{by: q.Sort, desc: q.Desc, offset: max(q.Offset, 0), limit: max(q.Limit, 0)}
-	r.keep = r.limit + min(r.offset, math.MaxInt/4)
+	r.keep = min(r.limit, math.MaxInt/4) + min(r.offset, math.MaxInt/4)
 	return r
 }
 

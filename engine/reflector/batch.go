@@ -62,6 +62,7 @@ func (r *Reflector) deliverGathered(ctx context.Context, s *stream) {
 	}
 	r.gathered.seen, r.gathered.deltas = tally{}, deltas[:0]
 	defer clear(deltas) // don't keep objects alive until the next burst
+	r.delivering.Store(true)
 	r.batches.Enqueue(deltas, func(i int, err error) {
 		r.skip(ctx, eventType(deltas[i].Type), deltas[i].Object, err)
 	})

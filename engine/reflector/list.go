@@ -34,6 +34,7 @@ func (r *Reflector) list(ctx context.Context) {
 	items, version, err := r.fetchList(ctx)
 	if err == nil {
 		items = r.belonging(ctx, items)
+		r.delivering.Store(true)
 		if err = r.store.Replace(items, version); err != nil {
 			err = fmt.Errorf("store the result: %w", err)
 		}
@@ -42,6 +43,7 @@ func (r *Reflector) list(ctx context.Context) {
 	case ctx.Err() != nil && err != nil:
 		// Unlike client-go, a request that the stop cancelled is no error [stop].
 	case err != nil:
+		r.noted()
 		r.endOpenRequest(outcomeOf(inspect.VerbList, err), err, nextRetry)
 		failure := r.failed(OpList, err)
 		r.report(ctx, failure)
@@ -241,6 +243,7 @@ func (r *Reflector) completed(ctx context.Context, objects int, version string) 
 	r.vitals.ResourceVersion = version
 	r.recoveredFromListingLocked()
 	r.mu.Unlock()
+	r.noted()
 	klog.FromContext(ctx).V(2).Info("Caches populated", "type", r.typeDescription, "reflector", r.name)
 	r.generation.Bump()
 }

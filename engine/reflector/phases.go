@@ -48,6 +48,7 @@ func (r *Reflector) endRound() {
 // abandonRound is what is left to do after a panic in one of the steps.
 func (r *Reflector) abandonRound() {
 	r.gathered = gathered{}
+	r.noted()
 	r.dropStream()
 	r.endRound()
 	op := OpWatch

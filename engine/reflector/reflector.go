@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,6 +38,9 @@ type Options struct {
 	// error handler, and with the same error value for a WATCH. Nil logs it. It
 	// is called on Run's goroutine, which waits for it.
 	OnError func(ctx context.Context, err error)
+	// OnNoted, if not nil, is called after LastSyncResourceVersion has moved on to
+	// what the store was given, on Run's goroutine, which waits for it.
+	OnNoted func()
 
 	// Generation is bumped whenever Vitals, Requests or Resync would answer
 	// something new. May be nil.
@@ -122,6 +126,9 @@ type Reflector struct {
 	resyncing     *resyncing // nil while no resync timer runs
 	// draining are the streams that were stopped and have not closed yet.
 	draining sync.WaitGroup
+	// delivering says that the store may have been given something that
+	// LastSyncResourceVersion does not tell of yet. Read by anybody.
+	delivering atomic.Bool
 
 	// mu guards everything below, and phase.
 	mu      sync.Mutex
@@ -255,6 +262,22 @@ func (r *Reflector) LastSyncResourceVersion() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.vitals.ResourceVersion
+}
+
+// Noted is LastSyncResourceVersion, and whether that tells of everything that the
+// store has been given. If it does not, Options.OnNoted is called once it does.
+func (r *Reflector) Noted() (version string, all bool) {
+	// In this order: what is delivered in between is newer.
+	all = !r.delivering.Load()
+	return r.LastSyncResourceVersion(), all
+}
+
+// noted says that LastSyncResourceVersion tells of what the store has been given.
+func (r *Reflector) noted() {
+	r.delivering.Store(false)
+	if r.options.OnNoted != nil {
+		r.options.OnNoted()
+	}
 }
 
 // report tells whoever wants to know of an error that ended a round.

@@ -287,6 +287,8 @@ func (r *Reflector) deliver(ctx context.Context, s *stream, event watch.Event) (
 	var to receiver = r.store
 	if s.initial != nil {
 		to = s.initial
+	} else {
+		r.delivering.Store(true)
 	}
 	version := obj.GetResourceVersion()
 	switch event.Type {

@@ -73,7 +73,9 @@ func (r *Reflector) streamVersion() string {
 func (r *Reflector) storeStreamed(ctx context.Context, s *stream) {
 	r.mostRecent = false
 	items := s.initial.items()
+	r.delivering.Store(true)
 	if err := r.store.Replace(items, s.version); err != nil {
+		r.noted()
 		// Unlike client-go, which leaves this watch open, nobody reading it
 		// [refused stream].
 		r.dropStream()

@@ -70,6 +70,9 @@ func (r *Reflector) observeAll(s *stream, seen tally) {
 	if s.initial == nil && s.ordered && r.versions != nil {
 		r.versions.UpdateResourceVersion(s.version)
 	}
+	if s.initial == nil {
+		r.noted()
+	}
 	r.generation.Bump()
 }
 

@@ -21,6 +21,12 @@ type Op struct {
 	// write before this one in its batch. If it is still what is stored, as in a
 	// resync, there is nothing to do and no index function is asked.
 	Repeats bool
+	// Ahead says that something older may not have been written yet: the object's
+	// resource version does not say how far the store has come.
+	Ahead bool
+	// Again says that the write is made again if it fails: until then what comes
+	// after it does not say how far the store has come either.
+	Again bool
 
 	// Existed says that something was stored before, which was Old.
 	Existed bool
@@ -61,10 +67,14 @@ func (x *Indexer) Apply(ops []Op) {
 
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	whole := true
 	for i := range ops {
 		op := &ops[i]
 		rv, _ := x.applyLocked(op, x.said(i), true)
-		if op.Err == nil && !op.Unchanged {
+		switch {
+		case op.Err != nil:
+			whole = whole && !op.Again
+		case whole && !op.Unchanged && !op.Ahead:
 			x.advanceLocked(rv)
 		}
 	}
