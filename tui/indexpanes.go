@@ -161,7 +161,7 @@ func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 	case p.bucketsErr != nil:
 		return append(lines, message(t, w, p.h-p.paneHead()+1, "the index did not answer", p.bucketsErr.Error())...)
 	case !p.bucketsRead:
-		return lines
+		return append(lines, p.reading(t, w, v.Buckets, "bucket", "buckets")...)
 	case p.buckets.matched == 0:
 		title, sentence := p.noBuckets(v, objects)
 		return append(lines, message(t, w, p.h-p.paneHead()+1, title, sentence)...)
@@ -176,6 +176,30 @@ func (p *indicesScreen) bucketPane(t *theme, w int) []string {
 			cell{st: name.st, s: name.s, found: found(name.s)}, cell{s: number(b.Objects)}, cell{st: t.muted, s: percent(b.Objects, v.Entries)},
 			cell{st: t.faint, s: bar(float64(b.Objects), float64(most), g.widths[3])})
 	})...)
+}
+
+// reading says that the rows of a level are being put in order, where that can take
+// long enough to be seen; few are there at once.
+func (p *indicesScreen) reading(t *theme, w, n int, one, many string) []string {
+	const long = 50_000
+	if n < long {
+		return nil
+	}
+	return message(t, w, p.h-p.paneHead()+1, "reading "+count(n, one, many), "They are put in order before the first of them can be shown.")
+}
+
+// bucketSize is how many objects the bucket has that is shown, as far as the buckets
+// or the index say it; else 0.
+func (p *indicesScreen) bucketSize() int {
+	for i := range p.buckets.rows {
+		if b := &p.buckets.rows[i]; b.Value == p.value {
+			return b.Objects
+		}
+	}
+	if v := p.vitals(); v.Largest == p.value {
+		return v.LargestObjects
+	}
+	return 0
 }
 
 // noBuckets says why there is none to be shown.
@@ -205,12 +229,16 @@ func (p *indicesScreen) objectPane(t *theme, w int) []string {
 		return nil
 	}
 	name := bucketName(t, p.index, p.value)
-	lines := p.paneTop(t, w, levelObjects, name, seg(0, t.muted, "in "+inspect.IndexName(p.index)+", "+count(p.objects.total, "object", "objects")))
+	objects := p.objects.total
+	if !p.objects.read {
+		objects = p.bucketSize()
+	}
+	lines := p.paneTop(t, w, levelObjects, name, seg(0, t.muted, "in "+inspect.IndexName(p.index)+", "+count(objects, "object", "objects")))
 	switch {
 	case p.objects.err != nil:
 		return append(lines, message(t, w, p.h-p.paneHead()+1, "the bucket did not answer", p.objects.err.Error())...)
 	case !p.objects.read:
-		return lines
+		return append(lines, p.reading(t, w, objects, "object", "objects")...)
 	case p.objects.matched == 0:
 		return append(lines, message(t, w, p.h-p.paneHead()+1, "no objects", "The bucket is empty by now, or none matches.")...)
 	}

@@ -115,3 +115,36 @@ func TestAWiderScreenShowsNoFewerCountsOfAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestALargeBucketSaysThatItIsRead until its first objects come; a small one is there
+// at once, and nothing flickers.
+func TestALargeBucketSaysThatItIsRead(t *testing.T) {
+	for objects, said := range map[int]bool{1_000_000: true, 7: false} {
+		f := newFake(500)
+		f.buckets["app"] = []inspect.BucketRow{{Value: "web", Objects: objects}, {Value: "db", Objects: 1}}
+		u := newUser(t, f, 80, 24)
+		u.press("4", "enter").expect("web")
+		read := u.step("enter")
+		u.expect("in app, " + number(objects) + " objects")
+		if strings.Contains(u.sees(), "reading "+number(objects)+" objects") != said {
+			t.Errorf("before the answer, with %d objects:\n%s", objects, u.sees())
+		}
+		u.run(read)
+		u.expect("in app, 7 objects", f.rows[0].Key)
+		if strings.Contains(u.sees(), "reading") {
+			t.Errorf("after the answer:\n%s", u.sees())
+		}
+	}
+}
+
+// TestManyBucketsSayThatTheyAreRead, as a large bucket's objects do.
+func TestManyBucketsSayThatTheyAreRead(t *testing.T) {
+	f := newFake(500)
+	for i := range f.snapshot.Indices {
+		f.snapshot.Indices[i].Buckets = 1_000_000
+	}
+	u := newUser(t, f, 80, 24)
+	u.step("4")
+	u.step("enter")
+	u.expect("reading 1,000,000 buckets")
+}
