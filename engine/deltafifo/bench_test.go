@@ -2,7 +2,9 @@ package deltafifo_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -145,10 +147,17 @@ func (l *listed) GetByKey(key string) (any, bool, error) { o, ok := l.byKey[key]
 // BenchmarkLook is what a screen asks of a queue that holds this many keys.
 func BenchmarkLook(b *testing.B) {
 	const keys = 1_000_000
-	q := deltafifo.New(deltafifo.Options{})
-	if err := q.Replace(benchObjects(keys), "1"); err != nil {
-		b.Fatal(err)
+	holding := func(objects []any) *deltafifo.DeltaFIFO {
+		q := deltafifo.New(deltafifo.Options{})
+		if err := q.Replace(objects, "1"); err != nil {
+			b.Fatal(err)
+		}
+		return q
 	}
+	objects := benchObjects(keys)
+	q := holding(slices.Clone(objects))
+	rand.New(rand.NewPCG(1, 2)).Shuffle(keys, func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
+	mixed := holding(objects)
 	for _, c := range []struct {
 		name string
 		look func(now time.Time)
@@ -160,6 +169,9 @@ func BenchmarkLook(b *testing.B) {
 		{"page/sort=deltas", func(now time.Time) { q.Page(now, inspect.QueueQuery{Sort: inspect.SortDeltas, Desc: true, Limit: 60}) }},
 		{"page/sort=key/deep", func(now time.Time) {
 			q.Page(now, inspect.QueueQuery{Sort: inspect.SortKey, Offset: keys / 2, Limit: 60})
+		}},
+		{"page/sort=key/deep/mixed", func(now time.Time) {
+			mixed.Page(now, inspect.QueueQuery{Sort: inspect.SortKey, Offset: keys / 2, Limit: 60})
 		}},
 	} {
 		b.Run(fmt.Sprintf("keys=%d/%s", keys, c.name), func(b *testing.B) {

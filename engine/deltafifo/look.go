@@ -40,8 +40,8 @@ func (q *DeltaFIFO) Waiting(keys []string) []int {
 //
 // Without a filter, by position, only the window is looked at. Else every key is,
 // but the lock is held for a few thousand at a time only; what is popped meanwhile
-// is counted and not shown. They are sorted without it, which takes memory for
-// twice the rows up to the window's end.
+// is counted and not shown. What is shown is chosen without it; in another order that
+// takes memory for twice the rows up to the window's end.
 func (q *DeltaFIFO) Page(now time.Time, query inspect.QueueQuery) inspect.QueuePage {
 	return q.page(now, query, 0)
 }

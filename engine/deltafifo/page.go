@@ -29,8 +29,10 @@ func (c *core) page(now time.Time, query inspect.QueueQuery, known int) inspect.
 		rows = c.windowRows(&p, query)
 	case own && !query.Desc:
 		rows = c.chosenRows(&p, newWindow(query), match)
+	case match == nil:
+		rows = c.chosenRows(&p, newRanking(query, c.rowCount()), nil)
 	default:
-		rows = c.chosenRows(&p, newRanking(query), match)
+		rows = c.chosenRows(&p, newRanking(query, 0), match)
 	}
 	p.Items = showRows(rows, now.Sub(c.began), known)
 	return p
@@ -65,6 +67,13 @@ type chooser interface {
 	// rows returns them in their order, the rank of the first one, and how many
 	// there were.
 	rows() (chosen []candidate, start, seen int)
+}
+
+func (c *core) rowCount() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	flying, waiting := c.contents.rowsLocked()
+	return flying + waiting
 }
 
 // chosenRows looks at every row; a nil match keeps all.
