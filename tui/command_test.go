@@ -189,9 +189,9 @@ func TestCommandsShowScreens(t *testing.T) {
 	u.press("esc")
 	u.command("keys").expect("Everywhere", "half a page up")
 	u.press("esc").expect("deployment-controller")
-	u.press("8")
+	u.press("?")
 	u.command("filter x").expect("nothing to filter")
-	u.press("esc", "3")
+	u.press("esc", "esc", "3")
 	u.command("filter 0001").expect("match 0001")
 	if _, cmd := u.m.Update(keyPress(t, ":")); cmd != nil {
 		t.Error("a prompt asks for something")

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -10,7 +12,7 @@ import (
 )
 
 // findingsScreen lists what is wrong with the informers of the process, the worst
-// first, and says all about the selected one: beside the list where there is room
+// first unless the user sorts them, and says all about the selected one: beside the list where there is room
 // for two panes, else under it.
 //
 //	  RULE              INFORMER  SUBJECT               SINCE  OVER
@@ -18,22 +20,52 @@ import (
 //	the sentence, the evidence, what to do
 type findingsScreen struct {
 	pane
-	rows list[findings.Finding]
+	rows tableRows[findings.Finding]
 	// jump is a finding of another informer, to go to when that is on screen.
 	jump *findings.Finding
 }
 
 func newFindingsScreen(m *Model) *findingsScreen {
-	return &findingsScreen{pane: pane{m: m}, rows: list[findings.Finding]{
-		keyOf: func(f findings.Finding) string { return f.Informer + "\x00" + f.Rule + "\x00" + f.Subject },
+	return &findingsScreen{pane: pane{m: m}, rows: tableRows[findings.Finding]{
+		list: list[findings.Finding]{
+			keyOf: func(f findings.Finding) string { return f.Informer + "\x00" + f.Rule + "\x00" + f.Subject },
+		},
+		table:    m.table("findings", order{}),
+		searched: findingSearched,
+		compare:  compareFindings,
 	}}
+}
+
+// What findings can be sorted by; without, the worst stand first.
+const (
+	byRule  = "rule"
+	bySince = "since"
+	byOver  = "over"
+)
+
+// findingSearched is what a filter looks at.
+func findingSearched(f *findings.Finding) string {
+	return strings.Join([]string{f.Rule, f.Informer, f.Subject}, " ")
+}
+
+func compareFindings(a, b *findings.Finding, by string) int {
+	switch by {
+	case byRule:
+		return strings.Compare(a.Rule, b.Rule)
+	case byName:
+		return cmp.Or(strings.Compare(a.Informer, b.Informer), strings.Compare(a.Subject, b.Subject))
+	case bySince:
+		return a.Since.Compare(b.Since)
+	case byOver:
+		return a.Ended.Compare(b.Ended)
+	}
+	return 0
 }
 
 func (p *findingsScreen) name() string { return "Findings" }
 
 func (p *findingsScreen) refresh(f *frame) {
-	found := p.m.lookout.found
-	p.rows.show(found, 0, len(found), len(found))
+	p.rows.set(p.m.lookout.found)
 	if p.jump != nil && f.snapshot.ok && f.request.informer == p.jump.Informer {
 		jump := p.jump
 		p.jump = nil
@@ -43,7 +75,7 @@ func (p *findingsScreen) refresh(f *frame) {
 
 func (p *findingsScreen) handle(a Action) tea.Cmd {
 	if a != ActionOpen {
-		p.rows.handle(a)
+		p.rows.handle(a, findingColumns())
 		return nil
 	}
 	f, ok := p.rows.selected()
@@ -64,9 +96,23 @@ func (p *findingsScreen) click(x, y int) tea.Cmd {
 	if x >= p.listWidth() {
 		return nil
 	}
-	if _, again := p.rows.click(y - 1); again {
+	if y == 0 {
+		p.rows.clickTitle(x, p.listWidth(), findingColumns())
+	} else if _, again := p.rows.click(y - 1); again {
 		return p.handle(ActionOpen)
 	}
+	return nil
+}
+
+func (p *findingsScreen) filter() string        { return p.rows.text }
+func (p *findingsScreen) setFilter(text string) { p.rows.setFilter(text) }
+func (p *findingsScreen) back() bool            { return p.rows.back() }
+
+func (p *findingsScreen) tableShown() (*table, []column) { return p.rows.table, findingColumns() }
+
+// seek goes to the next finding that the filter would keep.
+func (p *findingsScreen) seek(filter string, forward bool) tea.Cmd {
+	seekRow(p.m, &p.rows.list, findingSearched, filter, forward)
 	return nil
 }
 
@@ -74,12 +120,10 @@ func (p *findingsScreen) hints() []hint {
 	if len(p.m.lookout.found) == 0 {
 		return []hint{{ActionFreeze, "freeze"}}
 	}
-	return []hint{{ActionOpen, "where it is"}, {ActionDown, "next"}, {ActionUp, "previous"}, {ActionFreeze, "freeze"}}
+	return []hint{{ActionOpen, "where it is"}, {ActionDown, "next"}, {ActionUp, "previous"}, {ActionFilter, "filter"}, {ActionSort, "sort"}, {ActionFreeze, "freeze"}}
 }
 
-func (p *findingsScreen) status() string {
-	return place(p.rows.cursor, p.rows.matched, p.rows.total, "")
-}
+func (p *findingsScreen) status() string { return p.rows.status() }
 
 // widestList is how wide the list is at most: the rest belongs to the sentences.
 const widestList = 84
@@ -102,6 +146,8 @@ func (p *findingsScreen) lines() []string {
 	case len(l.found) == 0:
 		p.rows.setHeight(1)
 		return p.nothing(t)
+	case p.rows.matched == 0:
+		return message(t, p.w, p.h, "no finding matches "+p.rows.text, count(len(l.found), "finding is", "findings are")+" there. Searched are rule, informer and subject.")
 	}
 	w := p.listWidth()
 	if w < p.w {
@@ -116,19 +162,25 @@ func (p *findingsScreen) lines() []string {
 	return block(append(lines, p.detail(t, w, p.h-len(lines))...), p.w, p.h)
 }
 
-// list draws a line for each finding. There go first: the informer, where it is
-// the one on screen for all anyway; how long it is over.
-func (p *findingsScreen) list(t *theme, w int) []string {
-	g := newGrid(w,
+// findingColumns are those of the list. There goes first how long a finding is over.
+func findingColumns() []column {
+	return []column{
 		fixedLeft("", 1, 0),
-		fixedLeft("RULE", 18, 0),
-		flexible("WHAT", 20, 60),
-		fixed("SINCE", 6, 0),
-		fixed("OVER", 5, 1),
-	)
+		fixedLeft("RULE", 18, 0).sorted(byRule, upwards),
+		flexible("WHAT", 20, 60).sorted(byName, upwards),
+		fixed("SINCE", 6, 0).sorted(bySince, downwards),
+		fixed("OVER", 5, 1).sorted(byOver, downwards),
+	}
+}
+
+// list draws a line for each finding. The informer is named where there are
+// several.
+func (p *findingsScreen) list(t *theme, w int) []string {
+	g := p.rows.table.grid(w, findingColumns())
+	found := highlighter(p.rows.text)
 	several := len(p.m.summaries) > 1
 	lines := []string{g.header(t)}
-	return append(lines, p.rows.draw(w, func(f findings.Finding, selected bool) string {
+	return append(lines, p.rows.list.draw(w, func(f findings.Finding, selected bool) string {
 		glyph, st := severityMark(t, &f)
 		what := f.Subject
 		if what == "" {
@@ -141,7 +193,7 @@ func (p *findingsScreen) list(t *theme, w int) []string {
 			rule, over = t.muted, cell{st: t.muted, s: since(p.now(), f.Ended)}
 		}
 		return g.row(t, chosen(selected, true), part{},
-			cell{st: st, s: glyph}, cell{st: rule, s: f.Rule}, cell{st: rule, s: what},
+			cell{st: st, s: glyph}, cell{st: rule, s: f.Rule}, cell{st: rule, s: what, found: found(what)},
 			cell{st: t.muted, s: since(p.now(), f.Since)}, over)
 	})...)
 }

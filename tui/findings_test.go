@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -68,6 +69,31 @@ func TestTheFindingsSayWhatIsWrongWhereAndWhatToDo(t *testing.T) {
 		"× error handler-panics deployment-controller", "3 panics in 50,000 calls", "next  Fix the handler",
 	)
 	u.press("G").expect("hot-key ns-1/web-00001", "argocd-controller↔keda-operator on", "over since 12:00:00")
+}
+
+// TestFindingsAreFilteredAndSorted: as every other table.
+func TestFindingsAreFilteredAndSorted(t *testing.T) {
+	u := sickUser(t, newFake(48211), 120, 40)
+	u.press("8", "/").types("HOT").press("enter").expect("1 of 5 match HOT", "✓  hot-key")
+	if strings.Contains(u.sees(), "handler-panics") {
+		t.Errorf("the filter keeps what does not match:\n%s", u.sees())
+	}
+	u.press("esc").expect("handler-panics", "1 of 5")
+	u.press("G").press("N").expect("✓ warning hot-key")
+	u.press("/").types("nothing like it").press("enter").expect("no finding matches", "5 findings are there")
+	u.press("esc").command("sort rule").press("g").expect("RULE▲", "1 of 5")
+	rows := []string{}
+	for _, l := range strings.Split(u.sees(), "\n") {
+		for _, rule := range []string{"handler-panics", "hot-key", "index-errors", "quarantined", "resync-storm"} {
+			if len(l) > 24 && strings.Contains(l[:min(len(l), 30)], rule) {
+				rows = append(rows, rule)
+			}
+		}
+	}
+	if !slices.IsSorted(rows) || len(rows) != 5 {
+		t.Errorf("rows by rule: %q\n%s", rows, u.sees())
+	}
+	u.press("O").expect("RULE▼")
 }
 
 func TestEnterShowsWhereAFindingIs(t *testing.T) {

@@ -123,6 +123,7 @@ func runSort(m *Model, args []word) (tea.Cmd, error) {
 		return nil, w.fault("no column " + strconv.Quote(w.text) + " to sort by; there is " + alternatives(names))
 	}
 	t.sortBy(kept[i])
+	m.top().refresh(m.frame) // rows that are all here change at once
 	return nil, nil
 }
 
