@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -250,8 +251,16 @@ func (p *requestsScreen) head(t *theme, s *inspect.Snapshot, w int) []string {
 		seg(0, "", count(v.Watches, "watch", "watches")),
 		seg(0, t.muted, "none failed"),
 	}
-	if v.Failed > 0 {
-		counts[3] = seg(0, t.warn, number(v.Failed)+" failed")
+	if n := v.Failed - min(v.Expired, v.Failed); n > 0 {
+		counts[3] = seg(0, t.warn, number(n)+" failed")
+	}
+	if v.Expired > 0 {
+		// A list makes up for it: that is no failure, unless it comes again and again.
+		st := t.muted
+		if slices.ContainsFunc(p.all, func(r requestRow) bool { return r.Outcome == inspect.OutcomeExpired && r.verdict.bad }) {
+			st = t.warn
+		}
+		counts = append(counts, seg(0, st, number(v.Expired)+" expired"))
 	}
 	if n := s.Lost.Requests; n > 0 {
 		counts = append(counts, seg(1, t.muted, number(n)+" forgotten"))

@@ -150,9 +150,12 @@ func TestVerdicts(t *testing.T) {
 		"one relist puts a 410 right":      {[]inspect.Request{watch("20", time.Minute, 1, inspect.OutcomeClosed), list("20"), watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 2, "normal 410", false},
 		"a marked stream puts it right":    {[]inspect.Request{stream(inspect.OutcomeOK, time.Minute, true), watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 1, "normal 410", false},
 		"nothing has put it right yet":     {[]inspect.Request{watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 0, "expired", true},
+		"the one before had brought some":  {[]inspect.Request{watch("20", time.Minute, 0, inspect.OutcomeExpired), list("20"), watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 0, "expired ×2", true},
+		"it has brought some itself":       {[]inspect.Request{watch("20", time.Minute, 3, inspect.OutcomeExpired), list("20"), watch("10", time.Minute, 0, inspect.OutcomeExpired)}, 0, "expired", true},
+		"one worked in between":            {[]inspect.Request{watch("30", time.Minute, 0, inspect.OutcomeExpired), list("30"), watch("20", time.Minute, 3, inspect.OutcomeClosed), watch("10", time.Minute, 3, inspect.OutcomeExpired)}, 0, "expired", true},
 		"410s that follow one another":     {lost, 1, "relist-loop ×3", true},
 		"the same version expires":         {repeat(5, watch("10", time.Millisecond, 0, inspect.OutcomeExpired), list("10")), 0, "stuck rv ×5", true},
-		"other versions expire":            {[]inspect.Request{watch("20", time.Minute, 0, inspect.OutcomeExpired), list("20"), watch("10", time.Minute, 0, inspect.OutcomeExpired)}, 0, "expired", true},
+		"other versions expire":            {[]inspect.Request{watch("20", time.Minute, 0, inspect.OutcomeExpired), list("20"), watch("10", time.Minute, 0, inspect.OutcomeExpired)}, 0, "expired ×2", true},
 		"closed at once":                   {repeat(3, watch("10", time.Millisecond, 0, inspect.OutcomeClosed), list("10")), 0, "short watch ×3", true},
 		"closed young with an event":       {repeat(2, watch("10", time.Millisecond, 1, inspect.OutcomeClosed)), 0, "closed young", false},
 		"always closed young":              {repeat(9, watch("10", time.Millisecond, 1, inspect.OutcomeClosed)), 0, "loop without brake", true},
@@ -259,5 +262,32 @@ func TestRequestColumnsGoInOrder(t *testing.T) {
 	}
 	if dropped < len(gone)-1 {
 		t.Errorf("only %v went", gone[:dropped])
+	}
+}
+
+// TestAWatchThatExpiresIsNoFailure where a list makes up for it: the line above
+// counts it apart, and warns as the rows do.
+func TestAWatchThatExpiresIsNoFailure(t *testing.T) {
+	expired := inspect.Request{ID: 1, Verb: inspect.VerbWatch, ResourceVersion: "10", Started: epoch.Add(-time.Minute), Ended: epoch.Add(-10 * time.Second), Lifetime: 50 * time.Second, Items: 3, Outcome: inspect.OutcomeExpired, Code: 410, Error: "too old resource version", Next: "relist"}
+	list := inspect.Request{ID: 2, Verb: inspect.VerbList, Started: epoch.Add(-9 * time.Second), Ended: epoch.Add(-9 * time.Second), Outcome: inspect.OutcomeOK, Returned: "20"}
+	again := expired
+	again.ID, again.Started, again.Ended, again.Lifetime, again.Items = 3, epoch.Add(-8*time.Second), epoch.Add(-8*time.Second), time.Millisecond, 0
+	for _, w := range []int{80, 120, 200} {
+		f := newFake(20)
+		f.requests = []inspect.Request{list, expired}
+		f.snapshot.Requests = inspect.RequestVitals{Lists: 1, Watches: 1, Failed: 1, Expired: 1, Last: f.requests}
+		u := newUser(t, f, w, 36).press("7").expect("none failed   1 expired", "○ normal 410")
+		if content := u.m.View().Content; !strings.Contains(content, string(u.m.theme.muted)+"1 expired") || strings.Contains(content, "⚠ normal") {
+			t.Errorf("at %d columns what is normal is a warning:\n%s", w, u.sees())
+		}
+		f.bump(func() {
+			f.requests = []inspect.Request{again, list, expired}
+			f.snapshot.Requests = inspect.RequestVitals{Lists: 1, Watches: 2, Failed: 4, Expired: 2, Last: f.requests}
+		})
+		u.look()
+		u.expect("2 failed   2 expired", "⚠ stuck rv ×2")
+		if !strings.Contains(u.m.View().Content, string(u.m.theme.warn)+"2 expired") {
+			t.Errorf("at %d columns the line above does not warn of what the rows do:\n%s", w, u.sees())
+		}
 	}
 }

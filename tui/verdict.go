@@ -105,7 +105,7 @@ func judgeClosed(all []inspect.Request, i int) verdict {
 }
 
 // judgeExpired tells a 410 that one relist repairs from one that comes again and
-// again for the same version.
+// again: for the same version, or for what each list has just brought.
 func judgeExpired(all []inspect.Request, i int) verdict {
 	r := &all[i]
 	n := 1
@@ -120,6 +120,9 @@ func judgeExpired(all []inspect.Request, i int) verdict {
 		return verdict{"stuck rv" + again(n), "the same resource version " + orDash(r.ResourceVersion) + " is refused for the " + ordinal(n) +
 			" time: what the lists return is too old already", true}
 	}
+	if n := expiredInARow(all[i:]); n > 1 {
+		return verdict{"expired" + again(n), "the " + ordinal(n) + " watch in a row that expires before it has brought anything: lists are too old when they arrive", true}
+	}
 	for k := i - 1; k >= 0; k-- {
 		o := &all[k]
 		if o.Outcome == inspect.OutcomeOK || !o.Marked.IsZero() {
@@ -130,6 +133,25 @@ func judgeExpired(all []inspect.Request, i int) verdict {
 		}
 	}
 	return verdict{"expired", "the resource version is too old for the server", true}
+}
+
+// expiredInARow counts how many watches expired one after the other up to the newest
+// of all, which did: all but the first before they brought anything.
+func expiredInARow(all []inspect.Request) int {
+	n := 0
+	for k := range all {
+		o := &all[k]
+		if o.Verb == inspect.VerbList {
+			continue
+		} else if o.Outcome != inspect.OutcomeExpired {
+			break
+		}
+		n++
+		if o.Items+o.Bookmarks > 0 || o.Verb != inspect.VerbWatch {
+			break
+		}
+	}
+	return n
 }
 
 // inARow counts how many watches from i on back in time are alike.

@@ -267,7 +267,10 @@ type RequestVitals struct {
 	Lists      uint64 `json:"lists"`
 	WatchLists uint64 `json:"watchLists"`
 	Watches    uint64 `json:"watches"`
-	Failed     uint64 `json:"failed"`
+	// Failed counts those that ended with an error, Expired those among them that
+	// asked for a version the server had forgotten (410): a list makes up for that.
+	Failed  uint64 `json:"failed"`
+	Expired uint64 `json:"expired"`
 	// Last holds the newest few, the newest first; Inspector.Requests has more.
 	Last []Request `json:"last"`
 }

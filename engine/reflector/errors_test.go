@@ -132,3 +132,30 @@ func TestOnErrorCanLookAtTheCause(t *testing.T) {
 		t.Errorf("error of the WATCH = %#v, want io.EOF itself", got[1])
 	}
 }
+
+// What expired is counted apart from other failures, as the requests say it.
+func TestWhatExpiredIsCountedAmongWhatFailed(t *testing.T) {
+	bubble(t, Options{}, func(t *testing.T, s *server, r *Reflector) {
+		s.lists <- listAnswer{err: failure("403")}
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		s.lists <- listAnswer{list: podList("1")}
+		s.watches <- watchAnswer{}
+		synctest.Wait()
+		s.current().send(errorEvent("410"))
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		failed, expired := uint64(0), uint64(0)
+		for _, q := range r.Requests() {
+			if q.Error != "" {
+				failed++
+			}
+			if q.Outcome == inspect.OutcomeExpired {
+				expired++
+			}
+		}
+		if v := r.RequestVitals(); v.Failed != failed || v.Expired != expired || failed != 2 || expired != 1 {
+			t.Errorf("%d failed and %d expired, counted are %d and %d; want 2 and 1", failed, expired, v.Failed, v.Expired)
+		}
+	})
+}

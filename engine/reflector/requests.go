@@ -29,6 +29,7 @@ type requestLog struct {
 	kept                               []inspect.Request
 	made                               uint64 // requests ever; the newest has this ID
 	lists, watchLists, watches, failed uint64
+	expired                            uint64 // of those that failed
 }
 
 // open begins a request.
@@ -63,6 +64,9 @@ func (l *requestLog) end(now time.Time, outcome inspect.Outcome, err error, next
 	if err != nil {
 		q.Error, q.Code = err.Error(), statusCode(err)
 		l.failed++
+		if outcome == inspect.OutcomeExpired {
+			l.expired++
+		}
 	}
 }
 
@@ -101,6 +105,7 @@ func (r *Reflector) RequestVitals() inspect.RequestVitals {
 		WatchLists: r.requests.watchLists,
 		Watches:    r.requests.watches,
 		Failed:     r.requests.failed,
+		Expired:    r.requests.expired,
 		Last:       r.requests.last(now, vitalRequests),
 	}
 }
