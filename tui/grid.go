@@ -222,13 +222,11 @@ func (g grid) row(t *theme, e emphasis, mark part, cells ...cell) string {
 	switch e {
 	case selectedRow:
 		l.base = t.selected
-		if mark.s == "" {
-			mark = part{t.accent, "▸"}
-		}
+		l.left(t.accent, "▸", 1) // and a mark behind it: without colours only this says where the user is
 	case idleRow:
 		l.base = t.idle
 	}
-	l.left(mark.st, mark.s, gutter)
+	l.left(mark.st, mark.s, gutter-l.used)
 	g.each(func(i, w int) {
 		c, column := cells[i], g.columns[i]
 		switch {

@@ -246,3 +246,23 @@ func TestDeltasWithoutRoomAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestTheSelectedRowIsSeenWithoutColours though its key is in flight or its call
+// under way: both are marked.
+func TestTheSelectedRowIsSeenWithoutColours(t *testing.T) {
+	for _, w := range []int{60, 80, 120, 200} {
+		f := newFake(500).waiting(30)
+		u := newUser(t, f, w, 30).press("2")
+		if row := u.marked(); !strings.HasPrefix(row, "▸▶"+f.queue[0].Key) {
+			t.Errorf("at %d columns the selected row, in flight, is %q", w, row)
+		}
+		u.press("j")
+		if row := u.marked(); !strings.HasPrefix(row, "▸ "+f.queue[1].Key) || u.line("▶ "+f.queue[0].Key) == "" {
+			t.Errorf("at %d columns the selected row is %q", w, row)
+		}
+		u = newUser(t, backlogged(3, 2), w, 30).press("5", "enter")
+		if row := u.marked(); !strings.Contains(row, "▸▶shop/") {
+			t.Errorf("at %d columns the selected call is %q", w, row)
+		}
+	}
+}
