@@ -30,8 +30,8 @@ func rowsOf(screen, from, to string) []string {
 	part, _, _ = strings.Cut(part, to)
 	var keys []string
 	for _, word := range strings.Fields(part) {
-		if strings.HasPrefix(word, "shop/") {
-			keys = append(keys, strings.TrimPrefix(word, "shop/pod-"))
+		if key, ok := strings.CutPrefix(strings.TrimLeft(word, "▸▶"), "shop/pod-"); ok {
+			keys = append(keys, key)
 		}
 	}
 	return keys
