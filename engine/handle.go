@@ -69,7 +69,6 @@ func (i *Informer) handle(batch []deltafifo.Entry) []deltafifo.Entry {
 		s.from(n)
 	}
 	i.perform(batch, reached, began)
-	i.reach(true)
 	i.checkReplay()
 	i.count(s.performed, time.Since(began))
 	return s.failed
@@ -296,29 +295,23 @@ func (i *Informer) failed(op *store.Op, e *deltafifo.Entry) {
 // reach lets the store's resource version grow to that of the reflector, after a
 // write that was given up or a deletion of nothing, which had none to tell, after
 // one that has overtaken others, or a bookmark that came too early or set it back:
-// once nothing is on the way any more, there is nothing to wait for. handled says
-// that what is in flight has been dealt with. handleMu is held.
-func (i *Informer) reach(handled bool) {
-	if i.reflector == nil || i.scratch.retrying > 0 || !i.lagging.Swap(false) {
+// once nothing is on the way any more, there is nothing to wait for. It is called
+// whenever that may be so: after a batch, and when the reflector notes what it may
+// have enqueued before.
+func (i *Informer) reach() {
+	if !i.lagging.Load() {
 		return
 	}
+	i.handleMu.Lock()
+	defer i.handleMu.Unlock()
+	i.lagging.Store(false)
 	// In this order: what is enqueued in between is newer.
 	version, all := i.reflector.Noted()
-	if waiting, flying := i.queue.Pending(); !all || waiting > 0 || flying > 0 && !handled {
+	if waiting, flying := i.queue.Pending(); !all || waiting > 0 || flying > 0 {
 		i.lagging.Store(true)
 		return
 	}
 	i.store.Advance(version)
-}
-
-// reachIdle is reach for when nothing is handled: a reflector may note last what it
-// has enqueued.
-func (i *Informer) reachIdle() {
-	if i.lagging.Load() {
-		i.handleMu.Lock()
-		defer i.handleMu.Unlock()
-		i.reach(false)
-	}
 }
 
 // notification says what handlers are told of one delta that the store took.

@@ -280,7 +280,7 @@ func (i *Informer) reflectorOptions() reflector.Options {
 		ResyncPeriod:      i.checkPeriod,
 		ShouldResync:      i.shouldResync,
 		OnError:           i.onWatchError,
-		OnNoted:           i.reachIdle,
+		OnNoted:           i.reach,
 		Generation:        &i.generation,
 		PageSize:          i.options.PageSize,
 		MinWatchTimeout:   i.options.MinWatchTimeout,
@@ -332,6 +332,7 @@ func (i *Informer) popBatches(ctx context.Context) (over bool) {
 	for i.gate.wait(ctx) == nil {
 		taken, _, err := i.queue.PopEntries(i.gate.admit, i.handle)
 		i.gate.spend(taken)
+		i.reach()
 		if errors.Is(err, cache.ErrFIFOClosed) {
 			break
 		}
@@ -361,6 +362,6 @@ func (i *Informer) sample(now time.Time) {
 	i.handleVitals(now)
 	i.storeVitals(now)
 	i.traffic(now)
-	i.reachIdle()
+	i.reach()
 	i.complaints.flush() // of what others wrote into the store
 }

@@ -36,6 +36,7 @@ func TestTheStoreReachesTheVersionOfWhatWasSetAside(t *testing.T) {
 		"a bookmark comes after what is no good": {"10: a@5", []string{"+bad@11", "B@15"}, touchyAt(map[string]int32{"11": always}), "15", "apply"},
 		"what was set aside is deleted":          {"10: a@5", []string{"+bad@11", "-bad@12"}, spoil("error", called("bad")), "12", ""},
 		"it is deleted twice":                    {"10: a@5", []string{"-a@11", "-a@12"}, nil, "12", ""},
+		"what is tried again is superseded":      {"10: a@5", []string{"+bad@11", "~bad@12"}, touchyAt(map[string]int32{"11": 1}), "12", ""},
 		"one overtakes another":                  {"10: a@5", []string{"~a@11", "+b@12", "~a@13"}, nil, "13", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
