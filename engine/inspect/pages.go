@@ -80,8 +80,8 @@ type Row struct {
 	ResourceVersion string `json:"resourceVersion"`
 	// Created is the object's own creation time.
 	Created time.Time `json:"created,omitzero"`
-	// Changed is when this informer last stored a new version, and Updates how
-	// many it has seen; zero if it has seen none.
+	// Changed is when this informer last stored a new version; zero if it has seen
+	// none. Updates counts those that replaced one: an addition is no update.
 	Changed time.Time `json:"changed,omitzero"`
 	Updates uint64    `json:"updates"`
 	// Rate is updates a second, a moving average over about a minute.

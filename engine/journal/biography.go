@@ -84,7 +84,7 @@ func (j *Journal) historyLocked(e *entry) *history {
 	if e.history == nil || e.history.class < 0 {
 		e.setHistory(newHistory(e.key))
 		if e.kind == Updated {
-			e.history.forgotten = max(uint64(e.updates), 2) - 1 // at least
+			e.history.forgotten = max(uint64(e.updates), 1) // that it was added, and the updates since but the last: at least
 		}
 		j.histories.append(e.history, e.record(uidOf(e.object), j.nanos(e.since)))
 	}

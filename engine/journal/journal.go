@@ -332,11 +332,14 @@ func (j *Journal) takeLocked(e *entry, ev *Event) {
 	}
 }
 
-// renewLocked counts an update.
+// renewLocked takes note of when a new version came, and counts updates.
 func (j *Journal) renewLocked(e *entry, ev *Event) {
 	at := ev.At.UnixNano()
-	e.updates++
 	e.changed = at
+	if e.kind != Updated {
+		return
+	}
+	e.updates++
 	e.heat = j.rates.heated(e.heat, at)
 	j.hot.update(e)
 }

@@ -84,6 +84,24 @@ func TestAnObjectThatStartedBeforeHasNotChanged(t *testing.T) {
 	}
 }
 
+// TestAnAdditionIsNoUpdate: an object that comes while somebody looks has changed
+// and was not updated, like those that were there before.
+func TestAnAdditionIsNoUpdate(t *testing.T) {
+	j := unhurried(Options{})
+	j.observed("a/x", pod("a/x", "1"), inspect.CauseWatch, start)
+	row := page(t, j, inspect.Query{Limit: 1}).Rows[0]
+	if !row.Changed.Equal(start) || row.Updates != 0 || row.Rate != 0 || len(j.Hot(start)) != 0 {
+		t.Errorf("an addition shows as an update: %+v, hot %+v", row, j.Hot(start))
+	}
+	for n := range 5 {
+		j.observed("a/x", pod("a/x", fmt.Sprint(2+n)), inspect.CauseWatch, start.Add(time.Second))
+	}
+	row = page(t, j, inspect.Query{Limit: 1}).Rows[0]
+	if row.Updates != 5 || row.Compared != 5 || row.NoOps != 5 {
+		t.Errorf("%+v, want 5 updates, all compared and no-ops", row)
+	}
+}
+
 func TestAnUpdateThatChangesNothingIsANoOp(t *testing.T) {
 	j := unhurried(Options{})
 	p := pod("a/x", "1")

@@ -176,6 +176,7 @@ func (m model) observe(rt *rapid.T, j *Journal, now time.Time, flooded bool) {
 		p.Labels = map[string]string{"app": app}
 	}
 	r := m[key]
+	known := r != nil
 	fresh := rapid.Bool().Draw(rt, "fresh")
 	if r != nil && !fresh {
 		return // what is not new does not differ
@@ -195,8 +196,10 @@ func (m model) observe(rt *rapid.T, j *Journal, now time.Time, flooded bool) {
 	}
 	r.version, r.writer, r.app, r.created, r.size = p.ResourceVersion, writer, app, created, p.Size()
 	if fresh {
-		r.updates++
 		r.changed = now.UnixNano()
+	}
+	if fresh && known {
+		r.updates++
 		r.heat += math.Exp(now.Sub(j.rates.began).Minutes())
 	}
 }
