@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/informeter/informeter/engine/inspect"
 )
@@ -114,23 +115,43 @@ func fights(h *inspect.HotKey, ease float64) bool {
 
 func fight(h *inspect.HotKey, writers []string) Finding {
 	a, b := min(writers[0], writers[1]), max(writers[0], writers[1]) // whoever was last, it is the same fight
+	turns := "each of the last " + counted(h.Turns+1, "version", "versions") + " came from another writer than the one before"
+	among, before := others(h, a, b)
+	if len(among) > 0 {
+		turns += ", some of them from " + enumerate(among, 3)
+	}
 	f := Finding{
 		Title: "Two writers take turns at " + clean(h.Key) + ": " + a + " and " + b + ".",
 		past:  "Two writers took turns at " + clean(h.Key) + ": " + a + " and " + b + ".",
 		Evidence: []string{
 			a + "↔" + b + " on " + clean(h.Paths[0]) + ", " + perSecond(h.Rate),
-			"each of the last " + counted(h.Turns+1, "version", "versions") + " came from another writer than the one before",
+			turns,
 			updates(h),
 		},
 		Next: "Let one of them own the field: with server-side apply a conflict would name the other. The object's biography shows every turn.",
 	}
-	if len(writers) > 2 {
-		f.Evidence = append(f.Evidence, "it was written by "+enumerate(writers[2:], 3)+", too")
+	if len(before) > 0 {
+		f.Evidence = append(f.Evidence, "before that it was written by "+enumerate(before, 3)+", too")
 	}
-	if len(h.Paths) > 1 {
-		f.Evidence = append(f.Evidence, "changed, the most frequent first: "+paths(h.Paths))
+	if more := paths(h.Paths[1:]); more != "" {
+		f.Evidence = append(f.Evidence, "changed, too: "+more)
 	}
 	return f
+}
+
+// others returns who else wrote the key: those among whom the turns were taken,
+// and those before.
+func others(h *inspect.HotKey, a, b string) (among, before []string) {
+	for i, name := range h.Writers {
+		switch name = clean(name); {
+		case name == a || name == b:
+		case i < h.InTurn:
+			among = append(among, name)
+		default:
+			before = append(before, name)
+		}
+	}
+	return among, before
 }
 
 func noOps(h *inspect.HotKey) Finding {
@@ -161,12 +182,29 @@ func updates(h *inspect.HotKey) string {
 	return counted(h.Updates, "update", "updates") + " seen"
 }
 
+// pathsLength bounds the paths that are named beside the first, in characters:
+// half a path says nothing, so there are to be few enough for a narrow column.
+const pathsLength = 100
+
+// paths writes the first of the paths, each of them whole; empty if there is no
+// room for any.
 func paths(all []string) string {
-	cleaned := make([]string, len(all))
-	for i, p := range all {
-		cleaned[i] = clean(p)
+	var named []string
+	length := 0
+	for _, p := range all {
+		p = clean(p)
+		if length += utf8.RuneCountInString(p) + len(", "); length > pathsLength {
+			break
+		}
+		named = append(named, p)
 	}
-	return enumerate(cleaned, 4)
+	switch {
+	case len(named) == 0:
+		return ""
+	case len(named) < len(all):
+		return strings.Join(named, ", ") + " and more"
+	}
+	return strings.Join(named, ", ")
 }
 
 const (

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,7 +70,10 @@ func TestTwoWritersWhoTakeTurns(t *testing.T) {
 	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas, 1.9/s", "Two writers take turns", "each of the last 10 versions came from another writer than the one before")
 	p.s.Hot[0].Writers = []string{"kubelet", "keda", "argocd"} // one of its owners, in between
 	p.pass(time.Second, nil)
-	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas", "written by kubelet, too")
+	p.has(Warning, HotKey, "ns/web", "argocd↔keda on .spec.replicas", "before that it was written by kubelet, too")
+	p.s.Hot[0].InTurn = 3
+	p.pass(time.Second, nil)
+	p.has(Warning, HotKey, "ns/web", "than the one before, some of them from kubelet")
 	p.s.Hot[0].Turns = 1 // one of them wrote twice in a row
 	p.pass(coolsFor-time.Second, nil)
 	p.has(Warning, HotKey, "ns/web", "each of the last 10 versions")
@@ -174,5 +178,24 @@ func TestManyHotKeysAndIdentitiesAreCut(t *testing.T) {
 	p.pass(time.Second, nil)
 	if n := len(p.going()); n != maxHot+maxIdentities {
 		t.Errorf("%d findings, want %d", n, maxHot+maxIdentities)
+	}
+}
+
+// TestPathsAreNamedWholeOrNotAtAll: a path without its beginning is no path.
+func TestPathsAreNamedWholeOrNotAtAll(t *testing.T) {
+	long := func(n int) string { return "." + strings.Repeat("x", n-1) }
+	for _, c := range []struct {
+		all  []string
+		want string
+	}{
+		{nil, ""},
+		{[]string{".a", ".b"}, ".a, .b"},
+		{[]string{".a", long(94), ".b"}, ".a, " + long(94) + " and more"},
+		{[]string{".a", long(99), ".b"}, ".a and more"},
+		{[]string{long(pathsLength), ".b"}, ""},
+	} {
+		if got := paths(c.all); got != c.want {
+			t.Errorf("%q: %q, want %q", c.all, got, c.want)
+		}
 	}
 }

@@ -42,9 +42,11 @@ type HotKey struct {
 	NoOps    uint64  `json:"noOps"`
 	Compared uint64  `json:"compared"`
 	// Writers are the field managers of the newest versions kept, each once, the
-	// last one first; Turns how many times in a row the writer changed.
+	// last one first; Turns how many times in a row the writer changed, and InTurn
+	// how many of the Writers, from the first, wrote the versions of these turns.
 	Writers []string `json:"writers,omitempty"`
 	Turns   int      `json:"turns,omitempty"`
+	InTurn  int      `json:"inTurn,omitempty"`
 	// Paths are what the newest compared updates changed, noise apart, the most
 	// frequent first.
 	Paths []string `json:"paths,omitempty"`

@@ -115,7 +115,7 @@ func (j *Journal) Hot(now time.Time) []inspect.HotKey {
 		}
 		if e.history != nil {
 			records := e.history.records
-			key.Writers, key.Turns = writersOf(records)
+			key.Writers, key.Turns, key.InTurn = writersOf(records)
 			key.Paths = pathsOf(records[max(len(records)-hotRecords, 0):])
 		} else if writer := e.author(); writer != "" {
 			key.Writers = []string{writer}
@@ -125,9 +125,10 @@ func (j *Journal) Hot(now time.Time) []inspect.HotKey {
 	return keys
 }
 
-// writersOf returns who wrote the versions in records, the last one first, and
-// how many times in a row the writer changed, counted from the end.
-func writersOf(records []record) (writers []string, turns int) {
+// writersOf returns who wrote the versions in records, the last one first, how
+// many times in a row the writer changed, counted from the end, and among how many
+// of the writers.
+func writersOf(records []record) (writers []string, turns, among int) {
 	last, inTurn := "", true
 	for i := len(records) - 1; i >= 0; i-- {
 		r := &records[i]
@@ -145,8 +146,11 @@ func writersOf(records []record) (writers []string, turns int) {
 		if !slices.Contains(writers, r.writer) {
 			writers = append(writers, r.writer)
 		}
+		if turns > 0 && inTurn {
+			among = len(writers)
+		}
 	}
-	return writers, turns
+	return writers, turns, among
 }
 
 // quiet says that notifications of that cause tell of nothing that happened.

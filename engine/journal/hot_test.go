@@ -71,11 +71,34 @@ func TestTwoManagersThatFightAreNamedWithTheField(t *testing.T) {
 	}
 	hot := j.Hot(at)[0]
 	want := inspect.HotKey{
-		Key: "a/x", Updates: 9, Compared: 9, Writers: []string{"manager-b", "manager-a"}, Turns: 9, Paths: []string{".spec.priority"},
+		Key: "a/x", Updates: 9, Compared: 9, Writers: []string{"manager-b", "manager-a"}, Turns: 9, InTurn: 2, Paths: []string{".spec.priority"},
 	}
 	hot.Rate = 0
 	if diff := gocmp.Diff(want, hot); diff != "" {
 		t.Errorf("hot key (-want +got):\n%s", diff)
+	}
+}
+
+// TestTurnsAreOfTheirWriters: who wrote before the turns, or stopped them, did not
+// take them.
+func TestTurnsAreOfTheirWriters(t *testing.T) {
+	for written, want := range map[string]string{
+		"":        "[] 0 0",
+		"a":       "[a] 0 0",
+		"ab":      "[b a] 1 2",
+		"cabab":   "[b a c] 4 3",
+		"cbaabab": "[b a c] 3 2",
+		"caabcab": "[b a c] 4 3",
+		"abcc":    "[c b a] 0 0",
+	} {
+		var records []record
+		for _, w := range written {
+			records = append(records, record{writer: string(w), kind: Updated, cause: inspect.CauseWatch})
+		}
+		writers, turns, among := writersOf(records)
+		if got := fmt.Sprint(writers, turns, among); got != want {
+			t.Errorf("%q: %s, want %s", written, got, want)
+		}
 	}
 }
 
