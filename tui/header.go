@@ -236,6 +236,9 @@ func phaseName(s *inspect.Snapshot) string {
 	if s.Informer.State != inspect.StateRunning {
 		return string(s.Informer.State)
 	}
+	if s.Reflector.Error == "" && unanswered(s) >= answerLate {
+		return "no answer"
+	}
 	return s.Reflector.Phase.String()
 }
 
@@ -245,6 +248,8 @@ func phaseLamp(t *theme, s *inspect.Snapshot) (string, style) {
 		return "○", t.warn
 	case s.Reflector.Error != "":
 		return "●", t.bad
+	case unanswered(s) >= answerLate:
+		return "○", t.warn
 	case s.Reflector.Phase == inspect.PhaseWatching && s.Informer.Synced:
 		return "●", t.ok
 	}

@@ -273,6 +273,9 @@ func (p *requestsScreen) head(t *theme, s *inspect.Snapshot, w int) []string {
 	if next := nextAttempt(s); next != "" {
 		phase = append(phase, seg(0, t.warn, next))
 	}
+	if at := s.Reflector.LastEvent; !at.IsZero() {
+		phase = append(phase, seg(2, t.muted, "last event "+since(s.At, at)+" ago"))
+	}
 	if len(p.all) > 0 {
 		if newest := &p.all[0]; newest.Verb == inspect.VerbWatchList && newest.Ended.IsZero() && !newest.Marked.IsZero() {
 			phase = append(phase, seg(1, t.muted, "on the stream of the watch-list"))

@@ -110,6 +110,32 @@ func TestAnOpenWatchListIsAWatch(t *testing.T) {
 	}
 }
 
+// TestAServerThatDoesNotAnswerIsNotSaidToSend: on any screen; and a connection that
+// broke off is no error of the server.
+func TestAServerThatDoesNotAnswerIsNotSaidToSend(t *testing.T) {
+	hangs := inspect.Request{
+		ID: 2, Verb: inspect.VerbWatchList, Outcome: inspect.OutcomeOpen, Started: epoch.Add(-12 * time.Second), Lifetime: 12 * time.Second, Unanswered: true,
+	}
+	lost := inspect.Request{
+		ID: 1, Verb: inspect.VerbWatch, Outcome: inspect.OutcomeFailed, Started: epoch.Add(-time.Minute), Ended: epoch.Add(-12 * time.Second),
+		Code: 500, Error: "unable to decode an event from the watch stream: http2: client connection lost",
+	}
+	f := newFake(0).with(receivingList).with(func(s *inspect.Snapshot) {
+		s.Reflector.Phase, s.Reflector.Expected, s.Reflector.Received = inspect.PhaseStreamingList, -1, 0
+		s.Requests.Last = []inspect.Request{hangs, lost}
+	})
+	f.requests = []inspect.Request{hangs, lost}
+	u := newUser(t, f, 120, 36)
+	u.press("7").expect("no answer yet", "the server has not begun to answer", "⚠ broke off", "○ no answer")
+	u.press("1").expect("the server has not answered for 12s")
+	if strings.Contains(u.sees(), "receiving") {
+		t.Errorf("something is received:\n%s", u.sees())
+	}
+	f.bump(func() { f.snapshot.Requests.Last[0].Unanswered = false })
+	u.look()
+	u.expect("receiving the initial list")
+}
+
 // TestVerdicts looks at requests together with their neighbours.
 func TestVerdicts(t *testing.T) {
 	now := epoch

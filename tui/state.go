@@ -159,7 +159,9 @@ func failure(t *theme, s *inspect.Snapshot) condition {
 			title = strings.TrimRight(title, " ")
 		}
 	}
-	if r.ErrorReason != "" {
+	if inspect.ConnectionLost(r.Error) {
+		title += " — connection lost"
+	} else if r.ErrorReason != "" {
 		title += " — " + words(r.ErrorReason)
 	}
 	c := condition{st: t.bad, title: title, details: []string{inspect.PlainError(r.Error)}}
@@ -201,6 +203,16 @@ func words(reason string) string {
 	return strings.ToLower(b.String())
 }
 
+// unanswered is how long the server has not begun to answer the request under way;
+// 0 if it has, or if there is none.
+func unanswered(s *inspect.Snapshot) time.Duration {
+	r := s.Requests.Unanswered()
+	if r == nil {
+		return 0
+	}
+	return s.At.Sub(r.Started)
+}
+
 // receiving describes a list under way.
 func receiving(t *theme, s *inspect.Snapshot) (condition, bool) {
 	r := &s.Reflector
@@ -211,6 +223,8 @@ func receiving(t *theme, s *inspect.Snapshot) (condition, bool) {
 		c.progress = progress{s.Store.Objects, max(r.Expected, s.Store.Objects+s.Queue.Objects), true}
 	case r.Phase != inspect.PhaseListing && r.Phase != inspect.PhaseStreamingList:
 		c.title, c.progress = "starting: the first list comes next", progress{}
+	case unanswered(s) >= answerLate:
+		c.st, c.title, c.progress = t.warn, "the server has not answered for "+duration(unanswered(s).Truncate(time.Second)), progress{}
 	case s.Informer.Synced:
 		c.title = "listing again"
 	default:

@@ -11,7 +11,8 @@
 //
 //	list-forbidden      LIST answered with 403; an error from the second time on
 //	watch-forbidden     the same for WATCH, where LIST works: HasSynced is true
-//	end-marker-missing  an initial stream silent for 10s, or given up
+//	no-answer           a stream not answered for 10s, a list for 20s
+//	end-marker-missing  an initial stream answered, silent for 10s, or given up
 //	expired             410 while watching: an info; twice from one version, or
 //	                    right after a list, a warning; the third time an error
 //	short-watches       3 watches in a row closed within 10s; 4 within 2m: an info

@@ -233,7 +233,7 @@ func TestTheRulesUnderstandTheEngine(t *testing.T) {
 		},
 		"the server does not answer": {
 			server: server{list: func(ctx context.Context) (runtime.Object, error) { <-ctx.Done(); return nil, ctx.Err() }},
-			d:      time.Minute, ever: []string{"info not-synced", "warning not-synced"}, left: findings.NotSynced,
+			d:      time.Minute, ever: []string{"info not-synced", "warning no-answer"}, left: findings.NoAnswer,
 		},
 		"watches are closed young": {
 			server: server{watch: lasting(4*time.Second, nil)},

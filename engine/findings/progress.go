@@ -48,7 +48,7 @@ func (w *Watcher) notSynced(s *inspect.Snapshot) []Finding {
 		return nil
 	case i.Synced:
 		return w.handlersNotSynced(s)
-	case w.explained(ListForbidden, WatchForbidden, RequestsFailing, EndMarkerMissing, Expired):
+	case w.explained(ListForbidden, WatchForbidden, RequestsFailing, NoAnswer, EndMarkerMissing, Expired):
 		return nil
 	}
 	still := w.sync.still(s)

@@ -169,6 +169,41 @@ const (
 	streamSilent = 10 * time.Second
 )
 
+const (
+	// A stream is answered at once, though what it brings comes later; a list when
+	// the server has made all of it, which takes several seconds for a large one.
+	streamUnanswered = 10 * time.Second
+	listUnanswered   = 20 * time.Second
+)
+
+// noAnswer reports a request that hangs: nothing has come back, not even a refusal.
+func (w *Watcher) noAnswer(s *inspect.Snapshot) []Finding {
+	r := s.Requests.Unanswered()
+	if r == nil {
+		return nil
+	}
+	patience, waits := streamUnanswered, s.At.Sub(r.Started)
+	if r.Verb == inspect.VerbList {
+		patience = listUnanswered
+	}
+	if waits < patience {
+		return nil
+	}
+	f := Finding{
+		Severity: Warning,
+		Place:    PlaceRequests,
+		Since:    r.Started,
+		Title:    "The server does not answer a " + string(r.Verb) + ".",
+		past:     "The server did not answer a " + string(r.Verb) + " for long.",
+		Evidence: withText([]string{"sent " + short(waits) + " ago, and nothing has come back: neither objects nor a refusal"}, waiting(s)),
+		Next:     "See whether the server runs and can be reached from here: kubectl get --raw /readyz. It or what is on the way to it hangs; the client gives up a dead connection after 45s or so, then the request is made again.",
+	}
+	if s.Informer.Synced {
+		f.Evidence = append(f.Evidence, "the cache still answers with what it held")
+	}
+	return []Finding{f}
+}
+
 // endMarkerMissing reports initial streams that are accepted and never end.
 func (w *Watcher) endMarkerMissing(s *inspect.Snapshot) []Finding {
 	f := Finding{
@@ -176,7 +211,7 @@ func (w *Watcher) endMarkerMissing(s *inspect.Snapshot) []Finding {
 		Place:    PlaceRequests,
 		Next:     "Look for a proxy on the way, or an aggregated API server, that accepts sendInitialEvents and does not send the bookmark k8s.io/initial-events-end. A LIST does without: an informer of client-go waits here for ever.",
 	}
-	if silent := w.sync.still(s); s.Reflector.Phase == inspect.PhaseStreamingList && silent >= streamSilent {
+	if silent := w.sync.still(s); s.Reflector.Phase == inspect.PhaseStreamingList && silent >= streamSilent && s.Requests.Unanswered() == nil {
 		f.Title = "The initial stream does not end: its end marker is missing."
 		f.past = "An initial stream did not end: its end marker was missing for long, or for ever."
 		f.Since = s.At.Add(-silent)

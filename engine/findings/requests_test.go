@@ -309,6 +309,35 @@ func TestRequestsThatFailForAMoment(t *testing.T) {
 	p.none()
 }
 
+// TestARequestThatIsNotAnswered: whatever hangs, it is not the end marker that is
+// missing.
+func TestARequestThatIsNotAnswered(t *testing.T) {
+	p := healthy(t)
+	p.unsynced()
+	p.s.Reflector.Phase = inspect.PhaseStreamingList
+	p.request(inspect.Request{Verb: inspect.VerbWatchList, Started: p.s.At, Outcome: inspect.OutcomeOpen, Unanswered: true})
+	p.pass(streamUnanswered-time.Second, nil)
+	p.none()
+	p.pass(time.Second, nil)
+	p.has(Warning, NoAnswer, "", "sent 10s ago", "waiting for it: audit", "kubectl get --raw /readyz")
+	p.pass(30*time.Second, nil)
+	p.has(Warning, NoAnswer, "", "sent 40s ago")
+	if got := p.going(); len(got) != 1 {
+		t.Errorf("found %v, want this one alone", got)
+	}
+	newest := &p.requests[len(p.requests)-1]
+	newest.Unanswered = false // it begins to
+	p.pass(time.Second, func(s *inspect.Snapshot) { s.Reflector.Received += 10 })
+	if got := p.going(); len(got) != 0 {
+		t.Errorf("found %v after the answer", got)
+	}
+	newest.Unanswered, newest.Verb, newest.Started = true, inspect.VerbList, p.s.At
+	p.pass(listUnanswered-time.Second, func(s *inspect.Snapshot) { s.Reflector.Received += 10 })
+	if got := p.going(); len(got) != 0 {
+		t.Errorf("found %v while a list is made", got)
+	}
+}
+
 func TestAnInitialStreamThatDoesNotEnd(t *testing.T) {
 	p := healthy(t)
 	p.unsynced()

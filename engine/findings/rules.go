@@ -15,6 +15,7 @@ const (
 	Expired          = "expired"
 	RelistLoop       = "relist-loop"
 	ShortWatches     = "short-watches"
+	NoAnswer         = "no-answer"
 	EndMarkerMissing = "end-marker-missing"
 	FarBehind        = "far-behind"
 	HotKey           = "hot-key"
@@ -46,6 +47,7 @@ func rules() []rule {
 	return []rule{
 		{Rule{ListForbidden, "the server forbids the list"}, (*Watcher).listForbidden},
 		{Rule{WatchForbidden, "the list works and the watch is forbidden"}, (*Watcher).watchForbidden},
+		{Rule{NoAnswer, "a request that the server does not answer"}, (*Watcher).noAnswer},
 		{Rule{EndMarkerMissing, "an initial stream without its end marker"}, (*Watcher).endMarkerMissing},
 		{Rule{Expired, "a watch from a version the server has forgotten (410)"}, (*Watcher).expired},
 		{Rule{ShortWatches, "watches that are closed far too early"}, (*Watcher).shortWatches},

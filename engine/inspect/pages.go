@@ -245,6 +245,8 @@ type Request struct {
 	// Ended is the zero time while the request is open.
 	Ended    time.Time     `json:"ended,omitzero"`
 	Lifetime time.Duration `json:"lifetimeNs"`
+	// Unanswered: the server has not begun to answer; it may hang.
+	Unanswered bool `json:"unanswered,omitempty"`
 	// ResourceVersion asked for, and Match, its resourceVersionMatch.
 	ResourceVersion string        `json:"resourceVersion"`
 	Match           string        `json:"match,omitempty"`

@@ -23,3 +23,18 @@ func TestErrorsLeaveOutWhatOnlyTheCodeSays(t *testing.T) {
 		}
 	}
 }
+
+func TestALostConnectionIsSeenThroughItsWrapping(t *testing.T) {
+	for text, want := range map[string]bool{
+		"unable to decode an event from the watch stream: http2: client connection lost": true,
+		"dial tcp 10.0.0.1:443: connect: connection refused":                             false, // none came about
+		"read tcp 10.0.0.2:55012->10.0.0.1:443: read: connection reset by peer":          true,
+		"an error on the server has prevented the request from succeeding":               false,
+		"pods is forbidden: no": false,
+		"":                      false,
+	} {
+		if got := ConnectionLost(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -277,6 +277,15 @@ type RequestVitals struct {
 	Last []Request `json:"last"`
 }
 
+// Unanswered returns the request that the server has not begun to answer; nil if
+// there is none.
+func (v *RequestVitals) Unanswered() *Request {
+	if len(v.Last) == 0 || !v.Last[0].Unanswered {
+		return nil
+	}
+	return &v.Last[0]
+}
+
 // LostVitals counts what bounded buffers had to let go of.
 type LostVitals struct {
 	// Requests forgotten because only so many are remembered.

@@ -204,6 +204,7 @@ func (r *Reflector) receivedPage(list runtime.Object) {
 	r.mu.Lock()
 	q := r.requests.newest()
 	q.Pages++
+	q.Unanswered = false
 	q.Items += meta.LenList(list)
 	r.vitals.Received = q.Items
 	if about, err := meta.ListAccessor(list); err == nil {

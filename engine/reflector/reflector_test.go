@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -161,6 +162,33 @@ func TestRemembersTheLast256Requests(t *testing.T) {
 		}
 		if diff := cmp.Diff(requests[:vitalRequests], v.Last); diff != "" {
 			t.Errorf("newest requests in the vitals:\n%s", diff)
+		}
+	})
+}
+
+// TestARequestIsUnansweredUntilTheServerBeginsTo: lists and streams.
+func TestARequestIsUnansweredUntilTheServerBeginsTo(t *testing.T) {
+	bubble(t, Options{}, func(t *testing.T, s *server, r *Reflector) {
+		newest := func() *inspect.Request {
+			time.Sleep(time.Second)
+			v := r.RequestVitals()
+			return v.Unanswered()
+		}
+		if q := newest(); q == nil || q.Verb != inspect.VerbList || q.Lifetime != time.Second {
+			t.Errorf("%+v, want the list without an answer", q)
+		}
+		s.lists <- listAnswer{list: podList("1")}
+		if q := newest(); q == nil || q.Verb != inspect.VerbWatch {
+			t.Errorf("%+v, want the watch without an answer", q)
+		}
+		s.watches <- watchAnswer{}
+		if q := newest(); q != nil {
+			t.Errorf("%+v after its answer", q)
+		}
+		s.current().close()
+		s.watches <- watchAnswer{err: errors.New("no")}
+		if q := r.Requests()[0]; q.Unanswered && !q.Ended.IsZero() {
+			t.Errorf("%+v, which has ended", q)
 		}
 	})
 }

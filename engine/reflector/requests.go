@@ -35,7 +35,7 @@ type requestLog struct {
 // open begins a request.
 func (l *requestLog) open(q inspect.Request) {
 	l.made++
-	q.ID, q.Outcome = l.made, inspect.OutcomeOpen
+	q.ID, q.Outcome, q.Unanswered = l.made, inspect.OutcomeOpen, true
 	switch q.Verb {
 	case inspect.VerbList:
 		l.lists++
@@ -60,7 +60,7 @@ func (l *requestLog) newest() *inspect.Request {
 func (l *requestLog) end(now time.Time, outcome inspect.Outcome, err error, next string) {
 	q := l.newest()
 	q.Ended, q.Lifetime = now, now.Sub(q.Started)
-	q.Outcome, q.Next = outcome, next
+	q.Outcome, q.Next, q.Unanswered = outcome, next, false
 	if err != nil {
 		q.Error, q.Code = err.Error(), statusCode(err)
 		l.failed++
@@ -115,6 +115,14 @@ func (r *Reflector) RequestsLost() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.requests.lost()
+}
+
+// answered notes that the server has begun to answer the newest request.
+func (r *Reflector) answered() {
+	r.mu.Lock()
+	r.requests.newest().Unanswered = false
+	r.mu.Unlock()
+	r.generation.Bump()
 }
 
 func (r *Reflector) openRequest(q inspect.Request) {

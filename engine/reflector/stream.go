@@ -109,6 +109,7 @@ func (r *Reflector) openWatch(ctx context.Context, o metav1.ListOptions) (*strea
 	if err != nil {
 		return nil, err
 	}
+	r.answered()
 	s.Interface = w
 	return s, nil
 }
