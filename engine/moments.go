@@ -194,10 +194,18 @@ func (m *moments) missed() uint64 {
 func (i *Informer) Moments(_ context.Context, q inspect.MomentQuery) (inspect.MomentPage, error) {
 	page := inspect.MomentPage{Generation: i.generation.Current()}
 	var found []moment
-	if q.Handler == "" {
+	var initial []inspect.Moment
+	switch {
+	case q.Handler == "":
 		found, page.Lost = i.moments.page(q)
-	} else if standing, ok := i.processor.Standing(q.Handler); ok {
-		found = i.moments.around(q, standing)
+	case i.moments.on.Load():
+		var ok bool
+		if initial, found, ok = i.startingWith(q); ok {
+			break
+		}
+		if standing, ok := i.processor.Standing(q.Handler); ok {
+			found = i.moments.around(q, standing)
+		}
 	}
 	sent := make([]processor.Sent, len(found))
 	page.Moments = make([]inspect.Moment, len(found))
@@ -214,7 +222,34 @@ func (i *Informer) Moments(_ context.Context, q inspect.MomentQuery) (inspect.Mo
 			return !slices.ContainsFunc(m.Deliveries, func(d inspect.Delivery) bool { return d.Handler == q.Handler && !d.Merged })
 		})
 	}
+	page.Moments = append(page.Moments, initial...)
 	return page, nil
+}
+
+// startingWith returns where a handler stands that came late and is still given
+// what there was, and what was published since, as far as that fits ahead of it;
+// ok is false for any other.
+func (i *Informer) startingWith(q inspect.MomentQuery) (initial []inspect.Moment, since []moment, ok bool) {
+	calls, then, ok := i.processor.Initial(time.Now(), q.Handler, q.Ahead, q.Limit)
+	for _, c := range calls {
+		if q.Key != "" && c.Key != q.Key {
+			continue
+		}
+		initial = append(initial, inspect.Moment{
+			Key: c.Key, Type: typeOf(processor.Add), Cause: inspect.CauseLateJoin,
+			Published: c.Published, Deliveries: []inspect.Delivery{c.Delivery},
+		})
+	}
+	if then == nil {
+		return initial, nil, ok
+	}
+	for _, c := range calls {
+		if c.Delivery.Pending || c.Delivery.Calling {
+			q.Ahead--
+		}
+	}
+	q.Limit = 0
+	return initial, i.moments.around(q, *then), ok
 }
 
 func (m *moment) inspected() inspect.Moment {

@@ -177,20 +177,94 @@ func TestAHandlerStandsBetweenWhatItWasGivenAndWhatWaits(t *testing.T) {
 	})
 }
 
-func TestAHandlerAtItsStartupBatchStandsNowhere(t *testing.T) {
+func TestAHandlerStandsInItsStartupBatch(t *testing.T) {
+	for _, conflate := range []int{0, 2, 100} {
+		watched(t, Options{Hardening: Hardening{ConflateBacklog: conflate}}, func(t *testing.T, s server, i *Informer) {
+			names := []string{"a", "b", "c", "d"}
+			for _, name := range names {
+				s.Add(pod(name))
+			}
+			defer run(i)()
+			synctest.Wait()
+			origin := time.Now()
+			addNamed(t, i, "late", slow{time.Second}, cache.HandlerOptions{})
+			s.Add(pod("e"))
+			synctest.Wait()
+			time.Sleep(1500 * time.Millisecond)
+			page := must[inspect.MomentPage](t)(i.Moments(t.Context(), inspect.MomentQuery{Handler: "late", Ahead: 4, Limit: 5}))
+			var got []string
+			for _, m := range slices.Backward(page.Moments) {
+				d := m.Deliveries[0]
+				got = append(got, fmt.Sprintf("%s %v pending %v calling %v began %v took %v", m.Cause, m.Seq > 0, d.Pending, d.Calling,
+					max(d.Began.Sub(origin), 0), d.Took))
+			}
+			want := []string{
+				"late join false pending false calling false began 0s took 1s",
+				"late join false pending false calling true began 1s took 500ms",
+				"late join false pending true calling false began 0s took 0s",
+				"late join false pending true calling false began 0s took 0s",
+				"watch true pending true calling false began 0s took 0s",
+			}
+			if conflate == 2 {
+				// Out of the log: of what it has returned from, and of what comes
+				// after the batch, nothing is said.
+				want = want[1:4]
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("conflating from %d (-want +got):\n%s", conflate, diff)
+			}
+			var keys []string
+			for _, m := range page.Moments {
+				keys = append(keys, m.Key)
+			}
+			slices.Sort(keys)
+			if len(slices.Compact(keys)) != len(page.Moments) {
+				t.Errorf("it is told of each once, not of %q", keys)
+			}
+			if v, _ := listener(t, i, "late"); v.CurrentKey != page.Moments[slices.IndexFunc(page.Moments, func(m inspect.Moment) bool { return m.Deliveries[0].Calling })].Key {
+				t.Errorf("it is in a call with %s, which is not the one that is said to be under way", v.CurrentKey)
+			}
+			time.Sleep(4 * time.Second)
+			expectMoments(t, i, origin, inspect.MomentQuery{Handler: "late", Ahead: 5, Limit: 5},
+				"added ns/e watch: enqueued 0 popped 0 published 0, late at 4 for 1s")
+		})
+	}
+}
+
+// TestWhatAHandlerWasToldToStartWithIsKnownAcrossChunks: of its startup batch the
+// last calls are there wherever it stands, with how long each took.
+func TestWhatAHandlerWasToldToStartWithIsKnownAcrossChunks(t *testing.T) {
 	watched(t, Options{}, func(t *testing.T, s server, i *Informer) {
-		s.Add(pod("a"))
+		const pods, shown = 200, 20
+		for n := range pods {
+			s.Add(pod(fmt.Sprintf("p%03d", n)))
+		}
 		defer run(i)()
 		synctest.Wait()
-		addNamed(t, i, "late", slow{time.Second}, cache.HandlerOptions{})
-		s.Modify(pod("a"))
 		origin := time.Now()
-		synctest.Wait()
-		expectMoments(t, i, origin, inspect.MomentQuery{Handler: "late", Ahead: 5, Limit: 5})
-		time.Sleep(1500 * time.Millisecond)
-		expectMoments(t, i, origin, inspect.MomentQuery{Handler: "late", Ahead: 5, Limit: 5},
-			"updated ns/a watch: enqueued 0 popped 0 published 0, late at 1 for 500ms so far")
-		time.Sleep(time.Second)
+		addNamed(t, i, "late", slow{time.Second}, cache.HandlerOptions{})
+		time.Sleep(time.Second / 2)
+		told := make(map[string]bool)
+		for done := range pods {
+			page := must[inspect.MomentPage](t)(i.Moments(t.Context(), inspect.MomentQuery{Handler: "late", Ahead: 1, Limit: shown}))
+			if want := min(done, shown) + 1; len(page.Moments) != want {
+				t.Fatalf("after %d calls %d are known, want %d", done, len(page.Moments), want)
+			}
+			for rank, m := range page.Moments {
+				d := m.Deliveries[0]
+				if want := origin.Add(time.Duration(done-rank) * time.Second); !d.Began.Equal(want) || d.Calling != (rank == 0) {
+					t.Fatalf("after %d calls number %d back: %+v, want begun at %v", done, rank, d, want)
+				}
+				if rank > 0 && !told[m.Key] {
+					t.Fatalf("after %d calls it was told of %s, with which it was never in a call", done, m.Key)
+				}
+			}
+			told[page.Moments[0].Key] = true
+			time.Sleep(time.Second)
+		}
+		if len(told) != pods {
+			t.Errorf("it was called with %d, want %d", len(told), pods)
+		}
 	})
 }
 

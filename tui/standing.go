@@ -32,7 +32,12 @@ type standingPane struct {
 }
 
 func newStandingPane() standingPane {
-	return standingPane{told: list[inspect.Moment]{keyOf: func(m inspect.Moment) string { return strconv.FormatUint(m.Seq, 10) }}}
+	return standingPane{told: list[inspect.Moment]{keyOf: func(m inspect.Moment) string {
+		if m.Seq == 0 {
+			return m.Key // each object is given once to start with
+		}
+		return "#" + strconv.FormatUint(m.Seq, 10)
+	}}}
 }
 
 // halves returns how many rows there are for what waits and for what was told.

@@ -132,9 +132,10 @@ type MomentQuery struct {
 	Key string `json:"key,omitempty"`
 	// Handler asks how far one handler has got, in place of the newest: for the
 	// Ahead moments that it has not returned from and will be told of first, and
-	// the Limit before them that it has. Others, and those of what it was given
-	// to start with because it came late, are not among them. A handler of that
-	// name need not exist. Since is ignored.
+	// the Limit before them that it has. Others are not among them. What it is
+	// given to start with because it came late is, until it was given all of it;
+	// of that, only the last few that it has returned from are known. A handler
+	// of that name need not exist. Since is ignored.
 	Handler string `json:"handler,omitempty"`
 	Ahead   int    `json:"ahead,omitempty"`
 	// Since keeps those with a greater sequence number.
@@ -152,7 +153,9 @@ type MomentPage struct {
 
 // Moment is one delta's way through the pipeline.
 type Moment struct {
-	// Seq is the number of its notification in the processor's log.
+	// Seq is the number of its notification in the processor's log; 0 for what one
+	// handler is given to start with because it came late. That never was a delta:
+	// it was neither Enqueued nor Popped.
 	Seq   uint64 `json:"seq"`
 	Key   string `json:"key"`
 	Type  string `json:"type"` // added, updated or deleted

@@ -15,8 +15,8 @@ const deliveriesKept = 1 << 13
 
 // delivery is one call of a handler, as it is kept while deliveries are recorded.
 type delivery struct {
-	seq   uint64
-	ended int64 // on the processor's clock
+	seq   uint64 // 0 for what is of the startup batch
+	ended int64  // on the processor's clock
 	took  time.Duration
 }
 
@@ -143,7 +143,7 @@ func (w *wanted) of(l *Listener, now time.Time) {
 	if g.deliveries != nil {
 		for rank := range g.deliveries.Len() {
 			d := g.deliveries.At(rank)
-			if d.seq-lowest <= highest-lowest { // the others are below: it wraps
+			if d.seq != 0 && d.seq-lowest <= highest-lowest { // the others are below: it wraps
 				w.add(known, d.seq, l, inspect.Delivery{Began: l.p.clockTime(d.ended - int64(d.took)), Took: d.took})
 			}
 		}
@@ -227,14 +227,7 @@ func (s Standing) Includes(seq uint64, to *Audience) bool {
 // Standing says how far the listener of that name has got; ok is false if there
 // is none, or if it is still at its startup batch, which has no numbers.
 func (p *Processor) Standing(handler string) (s Standing, ok bool) {
-	p.mu.Lock()
-	for _, l := range p.listeners {
-		if l.name == handler && (s.listener == nil || !l.retired.Load()) {
-			s.listener = l
-		}
-	}
-	p.mu.Unlock()
-	if s.listener == nil {
+	if s.listener = p.named(handler); s.listener == nil {
 		return s, false
 	}
 	g := &s.listener.records
@@ -255,6 +248,19 @@ func (p *Processor) Standing(handler string) (s Standing, ok bool) {
 	}
 	s.Next = next
 	return s, true
+}
+
+// named returns the listener of that name, rather one that is not removed; nil if
+// there is none.
+func (p *Processor) named(handler string) (found *Listener) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.listeners {
+		if l.name == handler && (found == nil || !l.retired.Load()) {
+			found = l
+		}
+	}
+	return found
 }
 
 // nextLocked returns the sequence number from which on nothing has been given to

@@ -68,6 +68,8 @@ type ledger struct {
 	stood    uint64
 	runEnd   int
 	runBegan int64
+	// before is the chunk before from's, if both are of the startup batch.
+	before *chunk
 
 	// rounds counts the resync rounds whose delivery has begun, roundBegan is
 	// when that of the last began, roundGap how long after the one before it.
@@ -140,7 +142,7 @@ func (g *ledger) settleLocked(done uint64) {
 			g.roundWork += r.took
 			g.roundEnded = r.ended
 		}
-		if g.deliveries != nil && r.seq != 0 {
+		if g.deliveries != nil {
 			*g.deliveries.Next() = delivery{seq: r.seq, ended: r.ended, took: r.took}
 		}
 	}
@@ -158,14 +160,14 @@ func (g *ledger) mergeLocked(seqs []uint64) {
 // at says where the listener stands without being at work.
 func (g *ledger) at(pos position, done uint64) {
 	g.mu.Lock()
-	g.from, g.fromDone, g.runEnd = pos, done, pos.index
+	g.from, g.fromDone, g.runEnd, g.before = pos, done, pos.index, nil
 	g.mu.Unlock()
 }
 
 // rest says that the listener lets go of the log where it stands.
 func (g *ledger) rest(stood, done uint64) {
 	g.mu.Lock()
-	g.from, g.fromDone, g.runEnd, g.stood = position{}, done, 0, stood
+	g.from, g.fromDone, g.runEnd, g.stood, g.before = position{}, done, 0, stood, nil
 	g.mu.Unlock()
 }
 
@@ -179,6 +181,12 @@ func (g *ledger) place() position {
 // beginRun says that the entries from pos up to end are being delivered.
 func (g *ledger) beginRun(pos position, end int, done uint64, now int64) {
 	g.mu.Lock()
+	if pos.chunk != g.from.chunk {
+		g.before = nil
+		if pos.chunk.own {
+			g.before = g.from.chunk
+		}
+	}
 	g.beginRunLocked(pos, end, done, now)
 	g.mu.Unlock()
 }
