@@ -64,7 +64,7 @@ func TestCommandsControlTheInformer(t *testing.T) {
 		{"step 25", "step 25", "25 deltas let through"},
 		{"rate 12.5/s", "rate 12.5", "limited to 13 deltas a second"},
 		{"resume", "resume", "running"},
-		{"resync now", "resync", "the cache is played back"},
+		{"resync now", "resync", "the cache is being played back"},
 		{"resync audit 45s", "resync audit every 45s", "audit asks for a resync every 45s"},
 		{"resync audit 0", "resync audit every 0s", "audit asks for no resync"},
 		{"relist", "relist", "asking for everything again"},

@@ -184,7 +184,7 @@ func runStep(m *Model, args []word) (tea.Cmd, error) {
 func changeCommands() []command {
 	return []command{
 		{name: "resync now", help: "play the cache back to the handlers", run: func(m *Model, _ []word) (tea.Cmd, error) {
-			return m.control("the cache is played back", func(ctx context.Context, c inspect.Controls) error { return c.ResyncNow(ctx) }), nil
+			return m.resyncNow(), nil
 		}},
 		{name: "relist", help: "ask the server for everything again", run: func(m *Model, _ []word) (tea.Cmd, error) {
 			return m.control("asking for everything again", func(ctx context.Context, c inspect.Controls) error { return c.RelistNow(ctx) }), nil
@@ -248,6 +248,12 @@ func runResync(m *Model, args []word) (tea.Cmd, error) {
 	every, err := parsePeriod(args[1])
 	if err != nil {
 		return nil, err
+	}
+	for i := range m.snapshot().Listeners {
+		l := &m.snapshot().Listeners[i]
+		if reason := m.noPeriod(l); l.Name == args[0].text && every > 0 && reason != "" {
+			return nil, args[0].fault(reason)
+		}
 	}
 	name, done := args[0].text, args[0].text+" asks for a resync every "+period(every)
 	if every == 0 {

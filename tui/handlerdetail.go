@@ -100,6 +100,9 @@ func resyncSegments(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals) []
 		return []segment{seg(0, t.muted, "none asked for")}
 	}
 	out := []segment{seg(0, "", "asked "+period(l.ResyncAsked)), seg(0, "", "granted "+period(l.ResyncGranted))}
+	if l.ResyncGranted == 0 && s.Resync.CheckPeriod == 0 {
+		out = append(out, seg(0, "", "none because the informer never checks"))
+	}
 	if l.ResyncSeen > 0 {
 		out = append(out, seg(1, "", "seen every "+period(l.ResyncSeen)))
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/informeter/informeter/engine/inspect"
@@ -42,13 +43,20 @@ func furthestBehind(listeners []inspect.ListenerVitals) int {
 	return -1
 }
 
-// dearest picks the handler whose resync rounds take most of its period.
+// dearest picks the handler whose resync rounds take most of its period; where
+// none has one, the first that asks for one, or may be given one.
 func dearest(listeners []inspect.ListenerVitals) int {
 	worst := -1
 	for i := range listeners {
 		if share := roundShare(&listeners[i]); share > 0 && (worst < 0 || share > roundShare(&listeners[worst])) {
 			worst = i
 		}
+	}
+	if worst < 0 {
+		worst = slices.IndexFunc(listeners, func(l inspect.ListenerVitals) bool { return l.ResyncAsked > 0 && !l.Explorer })
+	}
+	if worst < 0 {
+		return slices.IndexFunc(listeners, func(l inspect.ListenerVitals) bool { return !l.Explorer })
 	}
 	return worst
 }
@@ -115,9 +123,20 @@ func roundShare(l *inspect.ListenerVitals) float64 {
 	return roundOfOne(l) / l.ResyncGranted.Seconds()
 }
 
-// roundOfOne is what a round of one object would cost a handler: rows are in the
-// same order with any number.
-func roundOfOne(l *inspect.ListenerVitals) float64 { return l.Outlook(1).Round.Seconds() }
+// roundOfOne is what a round of one object would cost a handler, or did where it
+// has no period: rows are in the same order with any number.
+func roundOfOne(l *inspect.ListenerVitals) float64 {
+	if l.ResyncGranted <= 0 && hadRound(l) {
+		return l.LastRound.Work.Seconds() / float64(l.LastRound.Objects)
+	}
+	return l.Outlook(1).Round.Seconds()
+}
+
+// hadRound says whether a round did cost a handler anything so far. What it costs
+// the explorer is not counted.
+func hadRound(l *inspect.ListenerVitals) bool {
+	return !l.Explorer && l.LastRound != nil && l.LastRound.Objects > 0
+}
 
 // resyncPart is the part of what a handler was told that was resync.
 func resyncPart(l *inspect.ListenerVitals) float64 {

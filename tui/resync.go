@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -44,15 +45,42 @@ func (p *resyncScreen) handle(a Action) tea.Cmd {
 			p.m.openHandler(row.Name)
 		}
 	case ActionResyncNow:
-		return p.m.control("the cache is being played back", func(ctx context.Context, c inspect.Controls) error { return c.ResyncNow(ctx) })
+		return p.m.resyncNow()
 	case ActionPeriod:
-		if ok {
+		if reason := p.m.noPeriod(&row); ok && reason != "" {
+			p.m.fail(errors.New(reason))
+		} else if ok {
 			p.m.askPeriod(row.Name)
 		}
 	default:
 		p.handlers.handle(a, p.columns())
 	}
 	return nil
+}
+
+// resyncNow plays the cache back, and says to how many.
+func (m *Model) resyncNow() tea.Cmd {
+	return m.change(nil, func(ctx context.Context, i inspect.Inspector, c inspect.Controls) (string, error) {
+		if err := c.ResyncNow(ctx); err != nil {
+			return "", err
+		}
+		done := "the cache is being played back"
+		if now, err := i.Snapshot(ctx); err == nil && now.Resync.LastListeners > 0 {
+			done += " to " + count(now.Resync.LastListeners, "handler", "handlers")
+		}
+		return done, nil
+	})
+}
+
+// noPeriod says why a handler can't be given a period; empty if it can.
+func (m *Model) noPeriod(l *inspect.ListenerVitals) string {
+	switch {
+	case l.Explorer:
+		return l.Name + " is the explorer's own handler: it is told of the rounds of all others, and asks for none"
+	case m.snapshot().Resync.CheckPeriod == 0:
+		return "this informer never checks: start the explorer with --resync 30s, or it with a period"
+	}
+	return ""
 }
 
 // askPeriod lets the user type how often a handler asks for a resync.
@@ -173,10 +201,12 @@ func (p *resyncScreen) head(t *theme, s *inspect.Snapshot, w int) []string {
 	facts := []segment{seg(0, "", "the informer never checks: no handler gets a period")}
 	if r.CheckPeriod > 0 {
 		facts = []segment{seg(0, "", "checks every "+period(r.CheckPeriod)), seg(0, "", dueIn(s.At, r.Next, "next in "))}
-		if !r.Last.IsZero() {
-			facts = append(facts, seg(1, "", "last "+since(s.At, r.Last)+" ago: "+
-				count(max(r.LastObjects, 0), "object", "objects")+" × "+count(max(r.LastListeners, 0), "handler", "handlers")))
-		}
+	}
+	if !r.Last.IsZero() {
+		facts = append(facts, seg(1, "", "last "+since(s.At, r.Last)+" ago: "+
+			count(max(r.LastObjects, 0), "object", "objects")+" × "+count(max(r.LastListeners, 0), "handler", "handlers")))
+	}
+	if r.CheckPeriod > 0 || r.Rounds > 0 {
 		facts = append(facts, seg(0, t.muted, count(r.Rounds, "round", "rounds")))
 	}
 	lines := []string{newLine(w).skip(gutter).segments(3, facts...).String()}
@@ -226,7 +256,8 @@ func (p *resyncScreen) columns() []column {
 	return columns
 }
 
-// resyncCells draws a handler; marked says that its resyncs are to be looked at.
+// resyncCells draws a handler. Where it has no period, what a round costs is what
+// its last one did; marked says that its resyncs are to be looked at.
 func resyncCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals, marked bool) []cell {
 	none := cell{st: t.faint, s: dash}
 	cost, share, full, mark := none, none, none, cell{}
@@ -238,6 +269,8 @@ func resyncCells(t *theme, s *inspect.Snapshot, l *inspect.ListenerVitals, marke
 		done := bar(float64(d), float64(l.ResyncGranted), resyncBar)
 		cost, share = cell{s: duration(d)}, cell{st: st, s: percent(uint64(d), uint64(l.ResyncGranted))}
 		full = cell{parts: []part{{st, done}, {t.faint, strings.Repeat("░", resyncBar-width(done))}}}
+	} else if hadRound(l) {
+		cost = cell{st: t.muted, s: duration(l.LastRound.Work)}
 	}
 	if marked {
 		mark = cell{st: t.warn, s: "⚠"}
@@ -273,12 +306,24 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 			lines = append(lines, newLine(w).skip(gutter).left(t.muted, name, label).put(st, line).String())
 		}
 	}
+	sayLast := func() {
+		r := l.LastRound
+		if r == nil {
+			return
+		}
+		text := count(r.Objects, "object", "objects")
+		if of, underWay := roundSize(s, l); underWay {
+			text = number(r.Objects) + " of " + number(of) + " objects so far"
+		}
+		say("last", "", text+", "+duration(r.Work)+" of work, began "+since(s.At, r.Began)+" ago")
+	}
 	if l.ResyncAsked == 0 && l.ResyncGranted == 0 {
 		switch told := number(l.Causes.Resync) + " of the " + count(l.Causes.Total(), "notification", "notifications") + " so far were resyncs"; {
 		case l.Explorer:
 			say("", "", "asks for none, and is told of the rounds of all others, which it shows: "+told)
 		case l.Causes.Resync > 0:
-			say("", "", "asks for none now: "+told)
+			say("", "", "asks for none"+roundsOf(s)+": "+told)
+			sayLast()
 		default:
 			say("", "", "asked for none: it is told of changes only")
 		}
@@ -287,6 +332,7 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 	say("asked", "", period(l.ResyncAsked))
 	say("granted", "", period(l.ResyncGranted)+grantReason(s, l))
 	if l.ResyncGranted == 0 {
+		sayLast()
 		return lines
 	}
 	switch {
@@ -313,13 +359,7 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 	} else {
 		say("cost", t.muted, "its pace is not known yet, so neither is what a round costs")
 	}
-	if r := l.LastRound; r != nil {
-		text := count(r.Objects, "object", "objects")
-		if of, underWay := roundSize(s, l); underWay {
-			text = number(r.Objects) + " of " + number(of) + " objects so far"
-		}
-		say("last", "", text+", "+duration(r.Work)+" of work, began "+since(s.At, r.Began)+" ago")
-	}
+	sayLast()
 	if total := l.Causes.Total(); total > 0 {
 		say("told", "", percent(l.Causes.Resync, total)+" of "+number(total)+" notifications were resyncs, which change nothing")
 	}
@@ -329,6 +369,14 @@ func (p *resyncScreen) detail(t *theme, s *inspect.Snapshot, l *inspect.Listener
 	return lines
 }
 
+// roundsOf says where the rounds of a handler come from that asks for none.
+func roundsOf(s *inspect.Snapshot) string {
+	if s.Resync.CheckPeriod == 0 {
+		return ", and is told of rounds that were asked for by hand"
+	}
+	return " now, and was told of rounds asked for by hand, or when it did"
+}
+
 // grantReason says why a handler was granted another period than it asked for.
 func grantReason(s *inspect.Snapshot, l *inspect.ListenerVitals) string {
 	check := s.Resync.CheckPeriod
@@ -336,7 +384,7 @@ func grantReason(s *inspect.Snapshot, l *inspect.ListenerVitals) string {
 	case l.ResyncGranted == l.ResyncAsked:
 		return ""
 	case l.ResyncGranted == 0 && check == 0:
-		return ": the informer never checks, because it was made without a period and nobody asked for one before it ran"
+		return ": the informer never checks, because it was made without a period and nobody asked for one before it ran. The explorer's --resync 30s makes it check"
 	case l.ResyncGranted == 0:
 		return ": none"
 	case l.ResyncAsked < time.Second && l.ResyncGranted == time.Second:

@@ -221,3 +221,66 @@ func TestTheOutlookDoesNotWaitForTheInitialList(t *testing.T) {
 		u.press("5", "g", "j", "j").expect("could handle 6.2/s: " + want)
 	}
 }
+
+// TestWhoCanBeGivenNoPeriodIsNotAskedForOne: why not is said before anything is
+// typed, and a command is refused for the same reason.
+func TestWhoCanBeGivenNoPeriodIsNotAskedForOne(t *testing.T) {
+	f := newFake(20)
+	u := newUser(t, f, 80, 24)
+	u.press("6", "g", "p").expect("informeter is the explorer's own handler")
+	if u.m.prompt != nil {
+		t.Error("a period is asked for, for the explorer's own handler")
+	}
+	u.press(":").types("resync informeter 5s").press("enter").expect("is the explorer's own handler").press("esc", "esc")
+	f.with(func(s *inspect.Snapshot) { s.Resync.CheckPeriod = 0 })
+	u.look()
+	u.press("6", "G", "p").expect("this informer never checks", "--resync 30s")
+	if u.m.prompt != nil {
+		t.Error("a period is asked for where nobody checks")
+	}
+	u.press(":").types("resync audit 5s").press("enter").expect("--resync 30s").press("esc", "esc")
+	if len(f.controls) > 0 {
+		t.Errorf("asked for %q", f.controls)
+	}
+	u.press(":").types("resync audit 0").press("enter").expect("audit asks for no resync")
+}
+
+func TestTheResyncScreenLooksAtAHandlerThatMayHaveAPeriod(t *testing.T) {
+	u := newUser(t, newFake(20).with(noPeriods), 120, 30).press("6")
+	p := u.m.screens[screenResync].(*resyncScreen)
+	if row, _ := p.handlers.selected(); row.Explorer || row.Name == "" {
+		t.Errorf("%q is selected", row.Name)
+	}
+}
+
+// noPeriods is an informer that never checks.
+func noPeriods(s *inspect.Snapshot) {
+	s.Resync.CheckPeriod, s.Resync.Next = 0, time.Time{}
+	for i := range s.Listeners {
+		l := &s.Listeners[i]
+		l.ResyncAsked, l.ResyncGranted, l.ResyncSeen, l.NextResync = 0, 0, 0, time.Time{}
+	}
+}
+
+// TestWhatARoundDidCostIsSaidWithoutAPeriod: rounds that were asked for by hand
+// cost as much as others.
+func TestWhatARoundDidCostIsSaidWithoutAPeriod(t *testing.T) {
+	f := newFake(20).with(noPeriods).with(func(s *inspect.Snapshot) {
+		s.Resync.Last, s.Resync.Rounds, s.Resync.LastObjects, s.Resync.LastListeners = epoch.Add(-20*time.Second), 1, 7400, 2
+		s.Listeners[2].LastRound.Work = 14 * time.Second
+	})
+	u := newUser(t, f, 120, 30).press("6")
+	u.expect("the informer never checks", "last 20s ago: 7,400 objects × 2 handlers", "1 round")
+	if row := u.line("audit "); !strings.Contains(row, "14s") {
+		t.Errorf("its row does not say what its last round did cost: %s", row)
+	}
+	u.press("G").expect("asks for none, and is told of", "rounds that were asked for by", "14s of work")
+	u.press("R").expect("the cache is being played back to 2 handlers")
+
+	f.with(func(s *inspect.Snapshot) { s.Resync.CheckPeriod = 30 * time.Second })
+	u.look()
+	u.expect("asks for none now, and was", "told of rounds asked for by")
+	f.with(func(s *inspect.Snapshot) { s.Resync.CheckPeriod, s.Listeners[2].ResyncAsked = 0, 4*time.Second })
+	u.look()
+	u.expect("never checks", "--resync 30s", "14s of work").press("5").expect("none because the informer never checks")
+}
