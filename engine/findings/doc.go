@@ -16,7 +16,8 @@
 //	expired             410 while watching: an info; twice from one version, or
 //	                    right after a list, a warning; the third time an error
 //	short-watches       3 watches in a row closed within 10s; 4 within 2m: an info
-//	requests-failing    3 failures in a row over 10s; an error after a minute
+//	requests-failing    3 failures in a row over 10s, an error after a minute; at
+//	                    once 401 before the first list, an error the second time
 //	relist-loop         3 lists after lost watches in 5m, none of the above
 //	not-synced          no progress with the initial list for 10s, after 20s a
 //	                    warning; never started; a handler still being given it

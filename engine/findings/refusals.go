@@ -249,16 +249,19 @@ const (
 	failingError = time.Minute
 )
 
-// requestsFailing reports requests that fail for any other reason.
+// requestsFailing reports requests that fail for any other reason. Credentials
+// that were never good are named at once, like what is forbidden: waiting does not
+// mend them. Those that were may be about to be renewed.
 func (w *Watcher) requestsFailing(s *inspect.Snapshot) []Finding {
 	r := &s.Reflector
-	if r.Error == "" || r.Failures < failuresMany ||
+	if r.Error == "" || r.Failures == 0 ||
 		w.explained(ListForbidden, WatchForbidden, Expired, ShortWatches, EndMarkerMissing) {
 		return nil
 	}
 	since, last := w.failingSince(s)
 	lasting := s.At.Sub(since)
-	if since.IsZero() || lasting < failingLong {
+	unknown := last.Code == http.StatusUnauthorized && !s.Informer.Synced
+	if since.IsZero() || !unknown && (r.Failures < failuresMany || lasting < failingLong) {
 		return nil
 	}
 	f := Finding{
@@ -268,7 +271,7 @@ func (w *Watcher) requestsFailing(s *inspect.Snapshot) []Finding {
 		Evidence: []string{clean(inspect.PlainError(r.Error)), attempts(s) + ", over " + short(lasting)},
 		passing:  next(s),
 	}
-	if lasting >= failingError {
+	if lasting >= failingError || unknown && r.Failures > 1 {
 		f.Severity = Error
 	}
 	if s.Informer.Synced {

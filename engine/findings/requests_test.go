@@ -295,6 +295,23 @@ func TestRequestsThatFail(t *testing.T) {
 	}
 }
 
+// TestCredentialsThatWereNeverGood: they are named at once, and those that were
+// good before only when the 401 goes on, see TestRequestsThatFail.
+func TestCredentialsThatWereNeverGood(t *testing.T) {
+	p := healthy(t)
+	p.s.Informer.Synced, p.s.Listeners[0].Synced = false, false
+	p.refuse(opList, 401, "Unauthorized")
+	first := p.has(Warning, RequestsFailing, "", "does not know who asks for pods", "1 attempt failed in a row", "waiting for it: audit", "Renew the credentials")
+	p.pass(5*time.Second, nil)
+	p.refuse(opList, 401, "Unauthorized")
+	if f := p.has(Error, RequestsFailing, "", "2 attempts"); !f.Since.Equal(first.Since) {
+		t.Errorf("since %v, want %v", f.Since, first.Since)
+	}
+	p.s.Informer.Synced, p.s.Listeners[0].Synced = true, true
+	p.recover()
+	p.none()
+}
+
 func TestRequestsThatFailForAMoment(t *testing.T) {
 	p := healthy(t)
 	for range 6 {
