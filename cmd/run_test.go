@@ -136,7 +136,7 @@ func TestCommandLinesThatAreWrong(t *testing.T) {
 		{"snapshot --demo --index zone=zone", 1, `error: --index zone: expression "zone", column 1: begin with label:`},
 		{"--demo --index node={.spec.nodeName", 1, `error: --index node: expression "{.spec.nodeName", column 16: not a JSONPath: unclosed action`},
 		{"snapshot --demo --index a=label:a --index a=label:b", 1, "error: --index a=label:b: there is another one called a; choose another name"},
-		{"snapshot --demo --index node=label:a", 1, "error: informer pods: add index node: there is an index of that name; choose another"},
+		{"snapshot --demo --index node=label:a", 1, "error: informer pods: add index node: there is an index of that name; choose another than namespace, node, owner, phase"},
 		{"snapshot -o xml", 1, `error: --output "xml": use json or yaml`},
 		{"version -o xml", 1, `error: --output "xml": use json or yaml`},
 		{"version now", 1, `error: unknown command "now" for "informeter version"`},

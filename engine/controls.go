@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informeter/informeter/engine/inspect"
+	"github.com/informeter/informeter/engine/store"
 )
 
 // Pause implements inspect.Controls.
@@ -69,6 +73,9 @@ func (i *Informer) AddIndex(ctx context.Context, s inspect.IndexSpec) error {
 		err = inspect.ErrStopped
 	default:
 		err = i.store.AddIndex(ctx, s.Name, s.Expr, fn)
+		if errors.Is(err, store.ErrTaken) {
+			err = fmt.Errorf("%w than %s", err, strings.Join(slices.Sorted(maps.Keys(i.store.GetIndexers())), ", "))
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("add index %s: %w", s.Name, err)

@@ -323,7 +323,7 @@ func TestIndicesThatMakeNoSenseAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct{ name, text, want string }{
-			{"node", "node", "add index node: there is an index of that name; choose another"},
+			{"node", "node", "add index node: there is an index of that name; choose another than node"},
 			{"", "node", "add index: it has no name; give it one"},
 			{"phase", "phase", "add index phase: column 1: write node"},
 		} {

@@ -21,7 +21,8 @@ const (
 
 // Form is one way to write an expression.
 type Form struct {
-	// Name is what such an index may be called.
+	// Name is what such an index may be called: none of those that an informer has
+	// without being told.
 	Name                     string
 	Prefix, Example, Meaning string
 }
@@ -31,7 +32,7 @@ func Forms() []Form {
 	return []Form{
 		{"zone", labelPrefix, "label:topology.kubernetes.io/zone", "the value of a label"},
 		{"image", pathPrefix, "{.spec.containers[*].image}", "what is at a JSONPath, several values with a wildcard"},
-		{"node", celPrefix, "cel:object.spec.nodeName", "what a CEL expression over the object gives"},
+		{"account", celPrefix, "cel:object.spec.serviceAccountName", "what a CEL expression over the object gives"},
 	}
 }
 
