@@ -161,8 +161,8 @@ func TestTheHeaderKeepsWhatMatters(t *testing.T) {
 	}
 }
 
-// TestTabsNarrowInSteps: a mark is within its own tab, counts go before names, and
-// neither the current name nor a warning goes.
+// TestTabsNarrowInSteps: a mark is within its own tab, counts go before names,
+// those are cut before they go, and neither the current name nor a warning goes.
 func TestTabsNarrowInSteps(t *testing.T) {
 	u := newUser(t, newFake(48211).waiting(31), 100, 20)
 	tabs := func(w int) string {
@@ -173,7 +173,9 @@ func TestTabsNarrowInSteps(t *testing.T) {
 		120: "  1 Pipeline   2 Queue 148   3 Store 48,211   4⚠Indices 3   5⚠Handlers 3   6⚠Resync 12s   7 Requests   8 Findings",
 		100: "  1 Pipeline   2 Queue   3 Store   4⚠Indices 3   5⚠Handlers 3   6⚠Resync   7 Requests   8 Findings",
 		80:  " 1 Pipeline 2 Queue 3 Store 4⚠Indices 5⚠Handlers 6⚠Resync 7 Requests 8 Findings",
-		78:  "  1 Pipeline   2   3   4⚠  5⚠  6⚠  7   8",
+		78:  " 1 Pipeline 2 Queue 3 Store 4⚠Indices 5⚠Handle… 6⚠Resync 7 Reques… 8 Findin…",
+		70:  " 1 Pipeline 2 Queue 3 Store 4⚠Indi… 5⚠Hand… 6⚠Resy… 7 Requ… 8 Find…",
+		66:  "  1 Pipeline   2   3   4⚠  5⚠  6⚠  7   8",
 		60:  "  1 Pipeline   2   3   4⚠  5⚠  6⚠  7   8",
 	} {
 		if got := strings.TrimRight(tabs(w), " "); got != want {

@@ -11,13 +11,14 @@ const (
 	tabsCounts        // without that
 	tabsWarned        // counts only where a warning is
 	tabsTight         // names close together, without counts
+	tabsCut           // the same, long names cut
 	tabsBare          // numbers, and the name of the current one
 	tabsLevels
 )
 
 // drawTabs names the screens, with counts where there is room: first the countdown
 // goes, then the counts go, except where a warning is, then the space between the
-// names, then all names but the current one's.
+// names, then the ends of the longest names but the current one's, then all of those.
 func (m *Model) drawTabs() string {
 	for level := range tabsLevels {
 		if line, fits := m.tabLine(level); fits || level == tabsBare {
@@ -31,9 +32,11 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 	t := m.theme
 	warned := m.marks()
 	l := newLine(m.layout.w)
-	if level != tabsTight {
+	tight := level == tabsTight || level == tabsCut
+	if !tight {
 		l.skip(1)
 	}
+	longest := m.longestTab(level)
 	m.tabs = m.tabs[:0]
 	need := l.used
 	for id, s := range m.screens {
@@ -42,8 +45,11 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 			continue
 		}
 		digit, name := strconv.Itoa(int(id)), ""
-		if level < tabsBare || id == m.current {
+		switch {
+		case level < tabsCut || id == m.current:
 			name = s.name()
+		case level == tabsCut:
+			name = cut(s.name(), longest)
 		}
 		pad := 0
 		if text := m.tabText(id, level == tabsWhole); text != "" && (level <= tabsCounts || level == tabsWarned && warned[id] > 0) {
@@ -58,7 +64,7 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		// takes it for that of the tab beside it.
 		from, box, gap := l.used, "", 1
 		switch {
-		case level == tabsTight:
+		case tight:
 			gap = 0
 		case name != "":
 			box = " " // as much behind the name as before the number
@@ -76,7 +82,33 @@ func (m *Model) tabLine(level int) (line string, fits bool) {
 		m.tabs = append(m.tabs, span{from, l.used, id})
 		l.skip(pad)
 	}
-	return l.String(), need <= m.layout.w
+	return l.String(), need <= m.layout.w && (level != tabsCut || longest > 0)
+}
+
+// shortestTab is the fewest cells in which a name that is cut can be told.
+const shortestTab = 5
+
+// longestTab returns how long names may be for all of them to have room, whichever
+// is the current one and whole: so they don't change with it. It is 0 if there is
+// no such length.
+func (m *Model) longestTab(level int) int {
+	if level != tabsCut {
+		return 0
+	}
+	for longest := m.layout.w; longest >= shortestTab; longest-- {
+		need, whole := 0, 0
+		for id, s := range m.screens {
+			if m.exists(screenID(id)) {
+				w := width(s.name())
+				need += len(" 0 ") + min(w, longest)
+				whole = max(whole, w-longest)
+			}
+		}
+		if need+whole <= m.layout.w {
+			return longest
+		}
+	}
+	return 0
 }
 
 // tabCount is how wide the number in a tab has been of late: it may become so again,
