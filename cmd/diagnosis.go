@@ -28,6 +28,9 @@ func (e *examination) print(w io.Writer, format string) error {
 	}
 	b.WriteString("\n")
 	wrapInto(&b, "", "", e.verdict())
+	if hint := e.elsewhere(); hint != "" {
+		wrapInto(&b, "", "", hint)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -42,6 +45,22 @@ func (e *examination) watched(b *strings.Builder) {
 		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", printable(s.Name), printable(s.Scope), counted(s.Objects, "object"), counted(s.Handlers, "handler"), state(s))
 	}
 	_ = table.Flush()
+}
+
+// elsewhere says where there was nothing to look at because of the namespace that
+// was chosen, most often by the kubeconfig; empty if there is no such place.
+func (e *examination) elsewhere() string {
+	var none []string
+	for i := range e.Informers {
+		s := &e.Informers[i]
+		if s.Synced && s.Objects == 0 && strings.HasPrefix(s.Scope, "namespace ") {
+			none = append(none, "no "+printable(s.Name)+" in "+printable(s.Scope))
+		}
+	}
+	if len(none) == 0 {
+		return ""
+	}
+	return "there are " + strings.Join(none, " and ") + "; -A looks in all namespaces"
 }
 
 // state is how an informer was in the end, in a word or two.

@@ -90,6 +90,30 @@ func TestDoctorFindsNothingInASteadyCluster(t *testing.T) {
 	}
 }
 
+// TestDoctorSaysThatANamespaceIsEmpty: nothing found among no objects is true, and
+// not what was asked.
+func TestDoctorSaysThatANamespaceIsEmpty(t *testing.T) {
+	const hint = "\nnothing found\nthere are no pods in namespace quiet; -A looks in all namespaces\n"
+	for _, c := range []struct {
+		s    inspect.Summary
+		said bool
+	}{
+		{inspect.Summary{Scope: "namespace quiet", Synced: true}, true},
+		{inspect.Summary{Scope: "namespace quiet", Synced: true, Objects: 1}, false},
+		{inspect.Summary{Scope: "namespace quiet"}, false},
+		{inspect.Summary{Scope: "all namespaces", Synced: true}, false},
+	} {
+		c.s.Name = "pods"
+		var text strings.Builder
+		if err := (&examination{Informers: []inspect.Summary{c.s}}).print(&text, "text"); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(text.String(), hint) != c.said || strings.Contains(text.String(), "-A") != c.said {
+			t.Errorf("%+v: said\n%s", c.s, &text)
+		}
+	}
+}
+
 func TestDoctorsCommandLinesThatAreWrong(t *testing.T) {
 	isolate(t)
 	up := serve(t, mute)
