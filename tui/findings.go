@@ -176,12 +176,9 @@ func findingColumns() []column {
 // list draws a line for each finding. The informer is named where there are
 // several.
 func (p *findingsScreen) list(t *theme, w int) []string {
-	g := p.rows.table.grid(w, findingColumns())
-	found := highlighter(p.rows.text)
 	several := len(p.m.summaries) > 1
-	lines := []string{g.header(t)}
-	return append(lines, p.rows.list.draw(w, func(f findings.Finding, selected bool) string {
-		glyph, st := severityMark(t, &f)
+	return p.rows.draw(t, w, findingColumns(), true, nil, func(f *findings.Finding) []cell {
+		glyph, st := severityMark(t, f)
 		what := f.Subject
 		if what == "" {
 			what = f.Informer
@@ -192,10 +189,8 @@ func (p *findingsScreen) list(t *theme, w int) []string {
 		if !f.Ended.IsZero() {
 			rule, over = t.muted, cell{st: t.muted, s: since(p.now(), f.Ended)}
 		}
-		return g.row(t, chosen(selected, true), part{},
-			cell{st: st, s: glyph}, cell{st: rule, s: f.Rule}, cell{st: rule, s: what, found: found(what)},
-			cell{st: t.muted, s: since(p.now(), f.Since)}, over)
-	})...)
+		return []cell{{st: st, s: glyph}, {st: rule, s: f.Rule}, {st: rule, s: what}, {st: t.muted, s: since(p.now(), f.Since)}, over}
+	})
 }
 
 // now is the moment that ages count to: that of the frame shown, so that they

@@ -1,6 +1,10 @@
 package tui
 
-import "github.com/informeter/informeter/engine/inspect"
+import (
+	"slices"
+
+	"github.com/informeter/informeter/engine/inspect"
+)
 
 // tableRows is a table whose rows are all here: it filters them and puts them in
 // order itself. Rows that are read as windows are filtered and sorted behind the
@@ -73,14 +77,15 @@ func (r *tableRows[R]) clickTitle(x, w int, columns []column) {
 	}
 }
 
-// draw returns the title line and height rows, the matches of the filter in the
-// first cell marked. focus says whether the table has the keys.
+// draw returns the title line and height rows, the matches of the filter marked in
+// the column of keys. focus says whether the table has the keys.
 func (r *tableRows[R]) draw(t *theme, w int, columns []column, focus bool, mark func(r *R, selected bool) part, cells func(*R) []cell) []string {
 	g := r.table.grid(w, columns)
 	found := highlighter(r.text)
+	keys := slices.IndexFunc(columns, func(c column) bool { return c.key })
 	return append([]string{g.header(t)}, r.list.draw(w, func(row R, selected bool) string {
 		c, m := cells(&row), part{}
-		c[0].found = found(c[0].s)
+		c[keys].found = found(c[keys].s)
 		if mark != nil {
 			m = mark(&row, selected)
 		}

@@ -39,17 +39,7 @@ func TestAListThatTakesNoNoticeOfAStopIsLeft(t *testing.T) {
 		d := deaf{let: make(chan struct{}), list: func() (apiruntime.Object, error) { return podList("5", "a@4"), nil }}
 		calls := &trace{}
 		r := New(d, &v1.Pod{}, &recorder{trace: calls}, Options{})
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			r.Run(ctx)
-		}()
-		synctest.Wait()
-		cancel()
-		stopping := time.Now()
-		<-ended
-		if took := time.Since(stopping); took != abandonAfter {
+		if took := toStop(t, r, func() {}); took != abandonAfter {
 			t.Errorf("it took %v to stop, want %v", took, abandonAfter)
 		}
 		if q := r.Requests()[0]; q.Outcome != inspect.OutcomeStopped {
@@ -70,18 +60,8 @@ func TestAListThatComesInTimeAfterAStopIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := deaf{let: make(chan struct{}), list: func() (apiruntime.Object, error) { return podList("5"), nil }}
 		r := New(d, &v1.Pod{}, &recorder{trace: &trace{}}, Options{})
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			r.Run(ctx)
-		}()
-		synctest.Wait()
-		cancel()
-		stopping := time.Now()
-		time.AfterFunc(abandonAfter/2, func() { close(d.let) })
-		<-ended
-		if took := time.Since(stopping); took != abandonAfter/2 {
+		took := toStop(t, r, func() { time.AfterFunc(abandonAfter/2, func() { close(d.let) }) })
+		if took != abandonAfter/2 {
 			t.Errorf("it took %v to stop, the list took %v", took, abandonAfter/2)
 		}
 	})

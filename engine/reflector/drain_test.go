@@ -66,18 +66,25 @@ func runBriefly(t *testing.T, open func() watch.Interface, want time.Duration) {
 			},
 			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return open(), nil },
 		}, &v1.Pod{}, &recorder{trace: &trace{}}, Options{})
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			r.Run(ctx)
-		}()
-		synctest.Wait()
-		cancel()
-		stopping := time.Now()
-		<-ended
-		if took := time.Since(stopping); took != want {
+		if took := toStop(t, r, func() {}); took != want {
 			t.Errorf("it took %v to stop, want %v", took, want)
 		}
 	})
+}
+
+// toStop runs r until nothing happens any more, stops it, lets then happen, and
+// returns how long Run took to return. It is called in a bubble.
+func toStop(t *testing.T, r *Reflector, then func()) time.Duration {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.Run(ctx)
+	}()
+	synctest.Wait()
+	cancel()
+	stopping := time.Now()
+	then()
+	<-ended
+	return time.Since(stopping)
 }
