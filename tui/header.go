@@ -236,7 +236,7 @@ func phaseName(s *inspect.Snapshot) string {
 	if s.Informer.State != inspect.StateRunning {
 		return string(s.Informer.State)
 	}
-	if s.Reflector.Error == "" && unanswered(s) >= answerLate {
+	if s.Reflector.Error == "" && unanswered(s) {
 		return "no answer"
 	}
 	return s.Reflector.Phase.String()
@@ -248,7 +248,7 @@ func phaseLamp(t *theme, s *inspect.Snapshot) (string, style) {
 		return "○", t.warn
 	case s.Reflector.Error != "":
 		return "●", t.bad
-	case unanswered(s) >= answerLate:
+	case unanswered(s):
 		return "○", t.warn
 	case s.Reflector.Phase == inspect.PhaseWatching && s.Informer.Synced:
 		return "●", t.ok

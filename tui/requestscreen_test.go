@@ -131,7 +131,12 @@ func TestAServerThatDoesNotAnswerIsNotSaidToSend(t *testing.T) {
 	if strings.Contains(u.sees(), "receiving") {
 		t.Errorf("something is received:\n%s", u.sees())
 	}
-	f.bump(func() { f.snapshot.Requests.Last[0].Unanswered = false })
+	f.bump(func() { f.snapshot.Requests.Last[0].Verb = inspect.VerbList })
+	u.look()
+	u.expect("receiving the initial list") // a server takes its time to make a list
+	f.bump(func() {
+		f.snapshot.Requests.Last[0].Verb, f.snapshot.Requests.Last[0].Unanswered = inspect.VerbWatchList, false
+	})
 	u.look()
 	u.expect("receiving the initial list")
 }

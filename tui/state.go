@@ -203,14 +203,11 @@ func words(reason string) string {
 	return strings.ToLower(b.String())
 }
 
-// unanswered is how long the server has not begun to answer the request under way;
-// 0 if it has, or if there is none.
-func unanswered(s *inspect.Snapshot) time.Duration {
+// unanswered says whether the server should have begun to answer the request under
+// way, and has not.
+func unanswered(s *inspect.Snapshot) bool {
 	r := s.Requests.Unanswered()
-	if r == nil {
-		return 0
-	}
-	return s.At.Sub(r.Started)
+	return r != nil && r.Overdue(s.At)
 }
 
 // receiving describes a list under way.
@@ -223,8 +220,8 @@ func receiving(t *theme, s *inspect.Snapshot) (condition, bool) {
 		c.progress = progress{s.Store.Objects, max(r.Expected, s.Store.Objects+s.Queue.Objects), true}
 	case r.Phase != inspect.PhaseListing && r.Phase != inspect.PhaseStreamingList:
 		c.title, c.progress = "starting: the first list comes next", progress{}
-	case unanswered(s) >= answerLate:
-		c.st, c.title, c.progress = t.warn, "the server has not answered for "+duration(unanswered(s).Truncate(time.Second)), progress{}
+	case unanswered(s):
+		c.st, c.title, c.progress = t.warn, "the server has not answered for "+since(s.At, s.Requests.Unanswered().Started), progress{}
 	case s.Informer.Synced:
 		c.title = "listing again"
 	default:

@@ -25,8 +25,6 @@ const (
 	// cutAlike is how many watches in a row that end at the same age, long before
 	// the timeout they asked for, are cut by something on the way.
 	cutAlike = 3
-	// answerLate is how long the server may take until it begins to answer.
-	answerLate = 5 * time.Second
 	// markerLate is how long an initial stream may go without an item and without
 	// its end marker before that is pointed out.
 	markerLate = 30 * time.Second
@@ -70,7 +68,7 @@ func judgeOne(all []inspect.Request, i int, now time.Time) verdict {
 func judgeGood(r *inspect.Request, now time.Time) verdict {
 	switch {
 	case r.Unanswered:
-		return verdict{"no answer yet", "the server has not begun to answer", now.Sub(r.Started) > answerLate}
+		return verdict{"no answer yet", "the server has not begun to answer", r.Overdue(now)}
 	case r.Verb == inspect.VerbList && r.Outcome == inspect.OutcomeOK:
 		return verdict{"complete", "all pages came", false}
 	case r.Verb == inspect.VerbList:

@@ -169,24 +169,10 @@ const (
 	streamSilent = 10 * time.Second
 )
 
-const (
-	// A stream is answered at once, though what it brings comes later; a list when
-	// the server has made all of it, which takes several seconds for a large one.
-	streamUnanswered = 10 * time.Second
-	listUnanswered   = 20 * time.Second
-)
-
 // noAnswer reports a request that hangs: nothing has come back, not even a refusal.
 func (w *Watcher) noAnswer(s *inspect.Snapshot) []Finding {
 	r := s.Requests.Unanswered()
-	if r == nil {
-		return nil
-	}
-	patience, waits := streamUnanswered, s.At.Sub(r.Started)
-	if r.Verb == inspect.VerbList {
-		patience = listUnanswered
-	}
-	if waits < patience {
+	if r == nil || !r.Overdue(s.At) {
 		return nil
 	}
 	f := Finding{
@@ -195,7 +181,7 @@ func (w *Watcher) noAnswer(s *inspect.Snapshot) []Finding {
 		Since:    r.Started,
 		Title:    "The server does not answer a " + string(r.Verb) + ".",
 		past:     "The server did not answer a " + string(r.Verb) + " for long.",
-		Evidence: withText([]string{"sent " + short(waits) + " ago, and nothing has come back: neither objects nor a refusal"}, waiting(s)),
+		Evidence: withText([]string{"sent " + short(s.At.Sub(r.Started)) + " ago, and nothing has come back: neither objects nor a refusal"}, waiting(s)),
 		Next:     "See whether the server runs and can be reached from here: kubectl get --raw /readyz. It or what is on the way to it hangs; the client gives up a dead connection after 45s or so, then the request is made again.",
 	}
 	if s.Informer.Synced {

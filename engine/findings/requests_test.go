@@ -333,7 +333,7 @@ func TestARequestThatIsNotAnswered(t *testing.T) {
 	p.unsynced()
 	p.s.Reflector.Phase = inspect.PhaseStreamingList
 	p.request(inspect.Request{Verb: inspect.VerbWatchList, Started: p.s.At, Outcome: inspect.OutcomeOpen, Unanswered: true})
-	p.pass(streamUnanswered-time.Second, nil)
+	p.pass(inspect.StreamOverdue-time.Second, nil)
 	p.none()
 	p.pass(time.Second, nil)
 	p.has(Warning, NoAnswer, "", "sent 10s ago", "waiting for it: audit", "kubectl get --raw /readyz")
@@ -349,7 +349,7 @@ func TestARequestThatIsNotAnswered(t *testing.T) {
 		t.Errorf("found %v after the answer", got)
 	}
 	newest.Unanswered, newest.Verb, newest.Started = true, inspect.VerbList, p.s.At
-	p.pass(listUnanswered-time.Second, func(s *inspect.Snapshot) { s.Reflector.Received += 10 })
+	p.pass(inspect.ListOverdue-time.Second, func(s *inspect.Snapshot) { s.Reflector.Received += 10 })
 	if got := p.going(); len(got) != 0 {
 		t.Errorf("found %v while a list is made", got)
 	}

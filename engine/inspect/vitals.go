@@ -286,6 +286,23 @@ func (v *RequestVitals) Unanswered() *Request {
 	return &v.Last[0]
 }
 
+const (
+	// A stream is answered at once, though what it brings comes later; a list when
+	// the server has made all of it, which takes several seconds for a large one.
+	StreamOverdue = 10 * time.Second
+	ListOverdue   = 20 * time.Second
+)
+
+// Overdue says whether the server should have begun to answer by now. Whatever says
+// so, on any screen and in any finding, says it from here.
+func (r *Request) Overdue(now time.Time) bool {
+	patience := StreamOverdue
+	if r.Verb == VerbList {
+		patience = ListOverdue
+	}
+	return r.Unanswered && now.Sub(r.Started) >= patience
+}
+
 // LostVitals counts what bounded buffers had to let go of.
 type LostVitals struct {
 	// Requests forgotten because only so many are remembered.
